@@ -1,0 +1,113 @@
+// swift-tools-version:6.2
+import PackageDescription
+
+/// Settings of every Swift target; `docs/architecture.md` says what each is for.
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    .treatAllWarnings(as: .error),
+]
+
+// Products of other packages, by the name that the target lists below use.
+let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
+let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
+let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
+let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
+let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
+let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
+let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
+let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
+let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
+let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
+let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
+let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
+let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
+let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
+let yams = Target.Dependency.product(name: "Yams", package: "Yams")
+
+let package = Package(
+    name: "purser",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "purser", targets: ["purser"]),
+        .executable(name: "appstore-simulator", targets: ["appstore-simulator"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
+    ],
+    targets: [
+        // C libraries: a module map and a header of typed shims each.
+        .systemLibrary(
+            name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+        .systemLibrary(
+            name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
+
+        // Wrappers and formats: no word of our business.
+        .target(name: "JSON"),
+        .target(name: "OpenSSL", dependencies: ["COpenSSL"]),
+        .target(name: "JOSE", dependencies: ["OpenSSL", "JSON"]),
+        .target(name: "Curl", dependencies: ["CCurl"]),
+        .target(name: "Systemd", dependencies: ["CSystemd", logging, serviceLifecycle]),
+        .target(name: "AppStoreAPI", dependencies: ["JSON"]),
+
+        // The middle.
+        .target(name: "Domain", dependencies: [logging]),
+
+        // Adapters, each with one technology.
+        .target(name: "KeyCustody", dependencies: ["Domain", "JOSE", "OpenSSL", logging, metrics]),
+        .target(
+            name: "AppStoreClient",
+            dependencies: ["Domain", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", logging, metrics]),
+        .target(name: "StoreSQLite", dependencies: ["Domain", grdb, logging]),
+        .target(
+            name: "Listener",
+            dependencies: [
+                hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioExtras,
+                serviceLifecycle,
+            ]),
+        .target(name: "HTTPAPI", dependencies: ["Domain", "JSON", hummingbird, httpTypes, logging, metrics, nioCore]),
+
+        // The composition root, the simulator and their programs.
+        .target(
+            name: "Daemon",
+            dependencies: [
+                "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient", "StoreSQLite",
+                "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore, nioPosix,
+                serviceLifecycle, unixSignals, yams, hummingbird,
+            ]),
+        .target(
+            name: "AppStoreSimulator",
+            dependencies: [
+                "AppStoreAPI", "JOSE", "JSON", "OpenSSL", hummingbird, hummingbirdCore, hummingbirdHTTP2,
+                hummingbirdTLS, httpTypes, logging, nioCore, nioPosix, nioSSL, serviceLifecycle,
+            ]),
+        .executableTarget(name: "purser", dependencies: ["Daemon", argumentParser]),
+        .executableTarget(name: "appstore-simulator", dependencies: ["AppStoreSimulator", argumentParser, logging, serviceLifecycle, unixSignals]),
+    ],
+    swiftLanguageModes: [.v6]
+)
+
+for target in package.targets where target.type != .system {
+    target.swiftSettings = swiftSettings
+}

@@ -1,0 +1,47 @@
+/// The callers of the configuration, found by the bearer token they present.
+///
+/// Only SHA-256 digests of tokens are held. A look-up compares with every digest in constant time, so that its duration
+/// tells nothing about how close a guess was.
+package struct CallerDirectory: Sendable {
+    /// A caller's credential: the SHA-256 digest (32 bytes) of its token.
+    package struct Credential: Sendable {
+        package let caller: Caller
+        package let tokenDigest: [UInt8]
+
+        package init(caller: Caller, tokenDigest: [UInt8]) {
+            self.caller = caller
+            self.tokenDigest = tokenDigest
+        }
+    }
+
+    private let credentials: [Credential]
+    private let digest: @Sendable ([UInt8]) -> [UInt8]
+
+    /// - Parameters:
+    ///   - credentials: the callers with the digests of their tokens.
+    ///   - digest: SHA-256.
+    package init(credentials: [Credential], digest: @escaping @Sendable ([UInt8]) -> [UInt8]) {
+        self.credentials = credentials
+        self.digest = digest
+    }
+
+    /// Whether any caller can authenticate at all.
+    package var isEmpty: Bool { credentials.isEmpty }
+
+    /// The caller whose token this is.
+    package func caller(bearer token: String) -> Caller? {
+        let presented = digest(Array(token.utf8))
+        var found: Caller?
+        for credential in credentials where Self.isEqual(credential.tokenDigest, presented) {
+            found = credential.caller
+        }
+        return found
+    }
+
+    private static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
+        guard left.count == right.count else { return false }
+        var difference: UInt8 = 0
+        for index in left.indices { difference |= left[index] ^ right[index] }
+        return difference == 0
+    }
+}

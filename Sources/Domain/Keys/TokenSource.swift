@@ -1,0 +1,55 @@
+/// A bearer token for Apple. Its value never enters a log, an error or a description.
+package struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
+    /// The compact JWT, for the `Authorization` header alone.
+    package let value: String
+    /// The key that signed it.
+    package let keyID: String
+    /// Counts the mints of this process; tells apart the token that Apple refused from the one minted since.
+    package let generation: UInt64
+
+    package init(value: String, keyID: String, generation: UInt64) {
+        self.value = value
+        self.keyID = keyID
+        self.generation = generation
+    }
+
+    package var description: String { "BearerToken(keyID: \(keyID), generation: \(generation))" }
+    package var debugDescription: String { description }
+}
+
+/// Gives out tokens for Apple and learns which were refused.
+package protocol TokenSource: Sendable {
+    /// A token for this app, from the cache or freshly minted.
+    ///
+    /// - Throws: `keyUnavailable` when the app has no active key or signing fails.
+    func token(for app: App) async throws(ServiceError) -> BearerToken
+
+    /// Drops a token that Apple answered with 401, unless a newer one has replaced it already.
+    func refused(_ token: BearerToken, for app: App) async
+}
+
+/// What an operator may know of a key; nothing of it is secret.
+package struct KeyStatus: Sendable, Equatable {
+    package enum State: String, Sendable, CaseIterable {
+        case standby
+        case active
+        case retired
+        case revoked
+    }
+
+    package let keyID: String
+    package let issuerID: String
+    package let state: State
+    /// The apps it signs for, by slug.
+    package let apps: [String]
+    /// Where it came from, such as `file` or `credential`.
+    package let source: String
+
+    package init(keyID: String, issuerID: String, state: State, apps: [String], source: String) {
+        self.keyID = keyID
+        self.issuerID = issuerID
+        self.state = state
+        self.apps = apps
+        self.source = source
+    }
+}

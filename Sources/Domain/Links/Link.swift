@@ -1,0 +1,80 @@
+package import Foundation
+
+/// What a link points at: one of Apple's identifiers.
+package struct LinkTarget: Sendable, Hashable {
+    /// Which identifier it is; the raw values are Apple's field names.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case transactionId
+        case originalTransactionId
+        case appTransactionId
+        case appAccountToken
+    }
+
+    package let kind: Kind
+    /// The identifier; an `appAccountToken` in lower case, as Apple's copy may differ in case.
+    package let value: String
+
+    package init(_ kind: Kind, _ value: String) {
+        self.kind = kind
+        self.value = kind == .appAccountToken ? value.lowercased() : value
+    }
+
+    /// Whether Apple can be asked about this identifier: every kind but an `appAccountToken`.
+    package var isAskable: Bool { kind != .appAccountToken }
+}
+
+/// Where a link comes from.
+package enum LinkSource: String, Sendable, Hashable {
+    /// A caller with `links:write` said so.
+    case declared
+    /// Apple accepted a consumption call that named the user.
+    case consumption
+}
+
+/// A statement that one of Apple's identifiers belongs to a user, from when until when.
+package struct Link: Sendable, Hashable {
+    package let app: String
+    package let user: UserID
+    package let target: LinkTarget
+    /// The environment of the identifier; nil until it is known.
+    package let environment: AppStoreEnvironment?
+    package let source: LinkSource
+    /// Start of validity, inclusive; nil means since ever.
+    package let validFrom: Date?
+    /// End of validity, exclusive; nil means that the link is in force.
+    package let validUntil: Date?
+    /// When this service recorded it.
+    package let createdAt: Date
+    /// The caller that declared it or whose call taught it.
+    package let createdBy: String
+
+    package init(
+        app: String, user: UserID, target: LinkTarget, environment: AppStoreEnvironment?, source: LinkSource,
+        validFrom: Date?, validUntil: Date?, createdAt: Date, createdBy: String
+    ) {
+        self.app = app
+        self.user = user
+        self.target = target
+        self.environment = environment
+        self.source = source
+        self.validFrom = validFrom
+        self.validUntil = validUntil
+        self.createdAt = createdAt
+        self.createdBy = createdBy
+    }
+
+    /// Whether the link is in force now: not ended.
+    package var isInForce: Bool { validUntil == nil }
+
+    /// Whether the link held at an instant.
+    package func isValid(at instant: Date) -> Bool {
+        if let validFrom, instant < validFrom { return false }
+        if let validUntil, instant >= validUntil { return false }
+        return true
+    }
+
+    /// Whether the link can speak of identifiers in an environment: the same one, or either is not known yet.
+    package func covers(_ environment: AppStoreEnvironment?) -> Bool {
+        self.environment == nil || environment == nil || self.environment == environment
+    }
+}

@@ -1,0 +1,83 @@
+import Foundation
+
+/// Declares, ends and lists links on behalf of callers.
+package struct LinkService: Sendable {
+    /// The longest identifier, in bytes of UTF-8.
+    static let maximumValueBytes = 128
+
+    private let store: any LinkStore
+    private let now: WallClock
+
+    package init(store: any LinkStore, now: @escaping WallClock) {
+        self.store = store
+        self.now = now
+    }
+
+    /// Records that an identifier belongs to a user.
+    ///
+    /// - Parameters:
+    ///   - environment: the identifier's environment; nil when the caller does not know it.
+    ///   - transfer: whether a link of another user is ended in favour of this one.
+    /// - Returns: the link in force, and whether it is new.
+    /// - Throws: `invalidRequest`, `linkConflict` naming both users, `storeUnavailable`.
+    package func declare(
+        app: App, user: UserID, target: LinkTarget, environment: AppStoreEnvironment?, transfer: Bool, caller: String
+    ) async throws(ServiceError) -> (link: Link, isNew: Bool) {
+        try Self.check(target)
+        let statement = Link(
+            app: app.slug, user: user, target: target, environment: environment ?? Self.onlyEnvironment(of: app),
+            source: .declared, validFrom: nil, validUntil: nil, createdAt: now(), createdBy: caller)
+        switch try await store.declare(statement, transfer: transfer) {
+        case .keep(let link), .replace(_, let link): return (link, false)
+        case .insert(let link), .transfer(_, _, let link): return (link, true)
+        case .conflict(let other):
+            throw ServiceError(
+                .linkConflict,
+                "`\(target.kind.rawValue)` `\(target.value)` is linked to user `\(other.user)` (\(other.source.rawValue)), not to `\(user)`; repeat with `?transfer=true` to move it.")
+        }
+    }
+
+    /// Ends the user's link to an identifier.
+    ///
+    /// - Throws: `linkNotFound`, `storeUnavailable`.
+    package func end(app: App, user: UserID, target: LinkTarget) async throws(ServiceError) -> [Link] {
+        try Self.check(target)
+        let ended = try await store.end(app: app.slug, user: user, target: target, at: now())
+        guard !ended.isEmpty else {
+            throw ServiceError(
+                .linkNotFound, "User `\(user)` has no link in force to `\(target.kind.rawValue)` `\(target.value)`.")
+        }
+        return ended
+    }
+
+    /// Every link of a user, ended ones included, oldest first.
+    package func links(app: App, user: UserID) async throws(ServiceError) -> [Link] {
+        try await store.links(app: app.slug, user: user)
+    }
+
+    private static func onlyEnvironment(of app: App) -> AppStoreEnvironment? {
+        app.environments.count == 1 ? app.environments.first : nil
+    }
+
+    private static func check(_ target: LinkTarget) throws(ServiceError) {
+        let bytes = target.value.utf8
+        guard (1...maximumValueBytes).contains(bytes.count) else {
+            throw .invalid([
+                Violation(
+                    field: "value", rule: "length",
+                    message: "An identifier has 1 to \(maximumValueBytes) bytes; this one has \(bytes.count).")
+            ])
+        }
+        if target.kind == .appAccountToken {
+            guard ConsumptionRules.isUUID(target.value) else {
+                throw .invalid([
+                    Violation(
+                        field: "value", rule: "format", message: "An `appAccountToken` is a UUID.",
+                        appleError: AppleErrorName("InvalidAppAccountTokenUUIDError", 4_000_183))
+                ])
+            }
+        } else {
+            try TransactionID.check(target.value, field: "value")
+        }
+    }
+}

@@ -1,0 +1,51 @@
+/// Whose purchase is it.
+///
+/// The signed `appAccountToken` comes first, if it is linked or is itself a user's id; then the link of the transaction id;
+/// then the link of the original transaction id that held at the purchase date; then the link of the `appTransactionId`.
+package struct OwnerRule: Sendable {
+    private let linksByTarget: [LinkTarget: [Link]]
+    private let users: [String: UserID]
+
+    /// - Parameters:
+    ///   - links: every link to the identifiers of the transactions to be judged, ended ones included.
+    ///   - users: the users whose ids occur as `appAccountToken` of those transactions.
+    package init(links: [Link], users: Set<UserID>) {
+        linksByTarget = Dictionary(grouping: links, by: \.target)
+        self.users = Dictionary(users.map { ($0.value.lowercased(), $0) }) { first, _ in first }
+    }
+
+    /// Reads what the rule needs for these transactions.
+    ///
+    /// - Parameter asking: the user on whose behalf we ask; counts as known even without a link.
+    /// - Throws: `storeUnavailable`.
+    package static func load(
+        for transactions: [Transaction], app: String, asking: UserID?, from store: any LinkStore
+    ) async throws(ServiceError) -> OwnerRule {
+        let links = try await store.links(app: app, targets: Set(transactions.flatMap(\.linkTargets)))
+        var users = try await store.knownUsers(app: app, matching: Set(transactions.compactMap(\.appAccountToken)))
+        if let asking { users.insert(asking) }
+        return OwnerRule(links: links, users: users)
+    }
+
+    /// The owner of a purchase, if any is known.
+    package func owner(of transaction: Transaction) -> UserID? {
+        if let token = transaction.appAccountToken {
+            if let linked = inForce(LinkTarget(.appAccountToken, token), transaction) { return linked }
+            if let user = users[token] { return user }
+        }
+        if let linked = inForce(LinkTarget(.transactionId, transaction.transactionID), transaction) { return linked }
+        let original = LinkTarget(.originalTransactionId, transaction.originalTransactionID)
+        if let linked = links(to: original, transaction).last(where: { $0.isValid(at: transaction.purchaseDate) }) {
+            return linked.user
+        }
+        return transaction.appTransactionID.flatMap { inForce(LinkTarget(.appTransactionId, $0), transaction) }
+    }
+
+    private func links(to target: LinkTarget, _ transaction: Transaction) -> [Link] {
+        linksByTarget[target]?.filter { $0.covers(transaction.environment) } ?? []
+    }
+
+    private func inForce(_ target: LinkTarget, _ transaction: Transaction) -> UserID? {
+        links(to: target, transaction).last(where: \.isInForce)?.user
+    }
+}

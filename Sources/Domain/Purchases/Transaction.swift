@@ -1,0 +1,91 @@
+package import Foundation
+
+/// A transaction that Apple signed and that we have verified.
+///
+/// The few fields that rules need are typed; `payload` is Apple's decoded payload byte for byte, so that values which
+/// Apple adds later pass through unharmed.
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/jwstransactiondecodedpayload
+package struct Transaction: Sendable {
+    package let transactionID: String
+    package let originalTransactionID: String
+    package let webOrderLineItemID: String?
+    package let appTransactionID: String?
+    /// In lower case.
+    package let appAccountToken: String?
+    package let productID: String?
+    /// Apple's `type`, such as `Consumable`.
+    package let productType: ProductType?
+    package let purchaseDate: Date
+    package let signedDate: Date
+    package let revocationDate: Date?
+    package let isFamilyShared: Bool
+    package let isAdvancedCommerce: Bool
+    package let environment: AppStoreEnvironment
+    /// The decoded payload: a JSON object, verified and well-formed.
+    package let payload: [UInt8]
+    /// The signed form, as Apple sent it (compact JWS).
+    package let signed: String
+
+    package init(
+        transactionID: String, originalTransactionID: String, webOrderLineItemID: String? = nil,
+        appTransactionID: String? = nil, appAccountToken: String? = nil, productID: String? = nil,
+        productType: ProductType? = nil, purchaseDate: Date, signedDate: Date, revocationDate: Date? = nil,
+        isFamilyShared: Bool = false, isAdvancedCommerce: Bool = false, environment: AppStoreEnvironment,
+        payload: [UInt8], signed: String
+    ) {
+        self.transactionID = transactionID
+        self.originalTransactionID = originalTransactionID
+        self.webOrderLineItemID = webOrderLineItemID
+        self.appTransactionID = appTransactionID
+        self.appAccountToken = appAccountToken?.lowercased()
+        self.productID = productID
+        self.productType = productType
+        self.purchaseDate = purchaseDate
+        self.signedDate = signedDate
+        self.revocationDate = revocationDate
+        self.isFamilyShared = isFamilyShared
+        self.isAdvancedCommerce = isAdvancedCommerce
+        self.environment = environment
+        self.payload = payload
+        self.signed = signed
+    }
+
+    /// What makes two transaction ids the same purchase.
+    ///
+    /// Subscriptions have a `webOrderLineItemId` for each period; everything else is known by its original transaction.
+    package var purchase: PurchaseIdentity {
+        PurchaseIdentity(
+            environment: environment,
+            identifier: webOrderLineItemID.map { "webOrderLineItemId:\($0)" }
+                ?? "originalTransactionId:\(originalTransactionID)")
+    }
+
+    /// The identifiers by which a link can claim this transaction, most specific first.
+    package var linkTargets: [LinkTarget] {
+        var targets: [LinkTarget] = []
+        if let appAccountToken { targets.append(LinkTarget(.appAccountToken, appAccountToken)) }
+        targets.append(LinkTarget(.transactionId, transactionID))
+        targets.append(LinkTarget(.originalTransactionId, originalTransactionID))
+        if let appTransactionID { targets.append(LinkTarget(.appTransactionId, appTransactionID)) }
+        return targets
+    }
+}
+
+/// Identifies a purchase within an app.
+package struct PurchaseIdentity: Sendable, Hashable {
+    package let environment: AppStoreEnvironment
+    package let identifier: String
+}
+
+/// Apple's product type of a transaction; values that Apple adds later keep their raw text.
+///
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/type
+package struct ProductType: RawRepresentable, Sendable, Hashable {
+    package let rawValue: String
+    package init(rawValue: String) { self.rawValue = rawValue }
+
+    package static let autoRenewableSubscription = ProductType(rawValue: "Auto-Renewable Subscription")
+    package static let nonConsumable = ProductType(rawValue: "Non-Consumable")
+    package static let consumable = ProductType(rawValue: "Consumable")
+    package static let nonRenewingSubscription = ProductType(rawValue: "Non-Renewing Subscription")
+}

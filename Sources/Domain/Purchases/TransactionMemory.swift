@@ -1,0 +1,23 @@
+/// What earlier answers of Apple taught about an identifier, so that it need not be asked again.
+package struct KnownIdentifier: Sendable, Hashable {
+    /// A transaction id, original transaction id or app transaction id.
+    package let identifier: String
+    package let environment: AppStoreEnvironment
+    /// The Apple Account's `appTransactionId`, where Apple's answer named it.
+    package let appTransactionID: String?
+
+    package init(identifier: String, environment: AppStoreEnvironment, appTransactionID: String?) {
+        self.identifier = identifier
+        self.environment = environment
+        self.appTransactionID = appTransactionID
+    }
+}
+
+/// Remembers environments and Apple Accounts of identifiers. Losing it costs calls, never correctness.
+package protocol TransactionMemory: Sendable {
+    /// What is known of these identifiers; at most one entry an identifier and environment.
+    func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier]
+
+    /// Records what was learnt; an entry without an account never erases one with it.
+    func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError)
+}

@@ -1,0 +1,107 @@
+/// The one error that crosses from the rules to the edge: what went wrong, in the caller's words, and what we keep to ourselves.
+///
+/// `message` is for the caller, `cause` for the log only; neither may hold a key, token, credential or signed payload.
+/// Two errors are equal when they have the same code and reason.
+package struct ServiceError: Error, Sendable {
+    /// gRPC's canonical code, so that every face of the API shares one table. Follows from `reason`.
+    package var code: Code { reason.code }
+    /// What exactly went wrong: the last part of the problem's `type` URN.
+    package let reason: Reason
+    /// One sentence for the caller: what is wrong and what to do.
+    package let message: String
+    /// Detail for the operator's log, never for the caller.
+    package let cause: String?
+    /// How long to wait before trying again, where that is known.
+    package let retryAfter: Duration?
+    /// Every rule that the request breaks, each with its field.
+    package let violations: [Violation]
+    /// What Apple answered, when the failure is Apple's answer.
+    package let apple: AppleFailure?
+    /// The consumption delivery that the failure is about, with its attempts.
+    package let delivery: Delivery?
+
+    package init(
+        _ reason: Reason, _ message: String, cause: String? = nil, retryAfter: Duration? = nil,
+        violations: [Violation] = [], apple: AppleFailure? = nil, delivery: Delivery? = nil
+    ) {
+        self.reason = reason
+        self.message = message
+        self.cause = cause
+        self.retryAfter = retryAfter
+        self.violations = violations
+        self.apple = apple
+        self.delivery = delivery
+    }
+
+    /// The error of a request that breaks rules: all of them at once.
+    package static func invalid(_ violations: [Violation]) -> ServiceError {
+        let fields = violations.map(\.field).joined(separator: ", ")
+        return ServiceError(.invalidRequest, "The request breaks these rules: \(fields).", violations: violations)
+    }
+
+    /// The same failure, told of the delivery it befell.
+    package func about(_ delivery: Delivery) -> ServiceError {
+        ServiceError(
+            reason, message, cause: cause, retryAfter: retryAfter, violations: violations, apple: apple,
+            delivery: delivery)
+    }
+}
+
+extension ServiceError: Equatable {
+    package static func == (left: ServiceError, right: ServiceError) -> Bool { left.reason == right.reason }
+}
+
+/// One broken rule of a request.
+package struct Violation: Sendable, Equatable {
+    /// The field's name as the caller wrote it; nested fields as `appleV1.playTime`.
+    package let field: String
+    /// The rule's short stable name, such as `required`, `type`, `range`.
+    package let rule: String
+    /// What is wrong and how to mend it.
+    package let message: String
+    /// Apple's error for the same fault, where Apple has one.
+    package let appleError: AppleErrorName?
+
+    package init(field: String, rule: String, message: String, appleError: AppleErrorName? = nil) {
+        self.field = field
+        self.rule = rule
+        self.message = message
+        self.appleError = appleError
+    }
+}
+
+/// Apple's name, and number where Apple publishes one, of an App Store Server API error.
+///
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/error-codes
+package struct AppleErrorName: Sendable, Equatable {
+    package let name: String
+    package let code: Int64?
+
+    package init(_ name: String, _ code: Int64?) {
+        self.name = name
+        self.code = code
+    }
+}
+
+/// An error answer of the App Store, decoded.
+package struct AppleFailure: Sendable, Equatable {
+    package let httpStatus: Int
+    package let errorCode: Int64?
+    package let errorName: String?
+    package let errorMessage: String?
+    package let environment: AppStoreEnvironment
+    /// Apple's name of the endpoint, such as `Get Refund History`.
+    package let endpoint: String
+
+    package init(
+        httpStatus: Int, errorCode: Int64?, errorName: String?, errorMessage: String?,
+        environment: AppStoreEnvironment, endpoint: String
+    ) {
+        self.httpStatus = httpStatus
+        self.errorCode = errorCode
+        self.errorName = errorName
+        self.errorMessage = errorMessage
+        self.environment = environment
+        self.endpoint = endpoint
+    }
+}
