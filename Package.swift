@@ -86,7 +86,7 @@ let package = Package(
                 hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioExtras,
                 serviceLifecycle,
             ]),
-        .target(name: "HTTPAPI", dependencies: ["Domain", "JSON", hummingbird, httpTypes, logging, metrics, nioCore]),
+        .target(name: "HTTPAPI", dependencies: ["Domain", "JSON", hummingbird, hummingbirdCore, httpTypes, logging, metrics, coreMetrics, nioCore]),
 
         // The composition root, the simulator and their programs.
         .target(

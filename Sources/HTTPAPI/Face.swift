@@ -1,0 +1,191 @@
+package import Domain
+import Foundation
+import HTTPTypes
+import Hummingbird
+package import HummingbirdCore
+package import Logging
+package import Metrics
+package import NIOCore
+
+/// One face of the API: a path table behind request id, authentication, body limit and access log, in that order.
+package struct Face: Sendable {
+    /// Bounds and surroundings of a face.
+    package struct Options: Sendable {
+        /// The listener's name, for logs and metrics.
+        package var name: String
+        /// The largest request body, in bytes.
+        package var maximumBodyBytes: Int
+        /// How long a request may take, upstream calls and waits included.
+        package var deadline: Duration
+
+        package init(name: String, maximumBodyBytes: Int, deadline: Duration) {
+            self.name = name
+            self.maximumBodyBytes = maximumBodyBytes
+            self.deadline = deadline
+        }
+    }
+
+    private let options: Options
+    private let routes: [Route]
+    private let responder: RouterResponder<FaceContext>
+    private let authenticator: Authenticator?
+    private let meter: RequestMeter
+    private let clock: HTTPDateClock
+    private let logger: Logger
+    private let makeRequestID: @Sendable () -> String
+
+    /// - Parameters:
+    ///   - authenticator: nil for a face that is open to whoever reaches its listener.
+    ///   - metrics: where requests are counted.
+    ///   - now: the time of day, for the `Date` header.
+    package init(
+        _ options: Options, routes: [Route], authenticator: Authenticator?, metrics: any MetricsFactory,
+        now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
+    ) {
+        self.options = options
+        self.routes = routes
+        self.authenticator = authenticator
+        meter = RequestMeter(face: options.name, factory: metrics)
+        clock = HTTPDateClock(now: now)
+        self.logger = logger
+        self.makeRequestID = makeRequestID
+        let router = Router(context: FaceContext.self)
+        for route in routes {
+            router.on(RouterPath(route.path), method: route.method) { request, context in
+                try await Self.respond(to: request, context, route, options)
+            }
+        }
+        responder = router.buildResponder()
+    }
+
+    /// What a listener calls for every request.
+    package var channelResponder: HTTPChannelHandler.Responder {
+        { request, writer, channel in
+            let response = await respond(to: request, from: channel)
+            try await writer.write(response: response.head, body: response.body)
+        }
+    }
+
+    /// Answers one request; every failure becomes a problem answer.
+    package func respond(to request: Request, from channel: any Channel) async -> Response {
+        let start = ContinuousClock.now
+        let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
+        var context = FaceContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
+        context.requestID = requestID
+        context.deadline = start + options.deadline
+        var response: Response
+        var failure: ServiceError?
+        do {
+            context.caller = try authenticator?.caller(of: request, from: channel)
+            response = try await responder.respond(to: request, context: context)
+        } catch let error as ServiceError {
+            failure = error
+            response = ProblemResponse.answer(error, requestID: requestID).response(requestID: requestID)
+        } catch is HTTPError {
+            let error = unrouted(request)
+            failure = error
+            response = ProblemResponse.answer(error, requestID: requestID).response(requestID: requestID)
+        } catch {
+            let wrapped = ServiceError(.internalError, "Internal error.", cause: "\(type(of: error)): \(error)")
+            failure = wrapped
+            response = ProblemResponse.answer(wrapped, requestID: requestID).response(requestID: requestID)
+        }
+        if response.status == .methodNotAllowed { response.headers[.allow] = allowedMethods(request.uri.path) }
+        response.headers[.date] = clock.text()
+        let route = context.endpointPath ?? "unrouted"
+        let duration = start.duration(to: .now)
+        meter.count(route: route, method: request.method, status: response.status.code, duration: duration)
+        log(request, context, route, response.status, duration, failure)
+        return response
+    }
+
+    private static func respond(
+        to request: Request, _ context: FaceContext, _ route: Route, _ options: Options
+    ) async throws -> Response {
+        let parameters = try decode(context.parameters)
+        if let scope = route.scope, let caller = context.caller, let app = parameters["app"] {
+            try caller.require(scope, for: app)
+        }
+        let body = try await RequestBodyReader.read(
+            request, takesBody: route.takesBody, maximumBytes: options.maximumBodyBytes)
+        let input = RequestInput(
+            requestID: context.requestID, parameters: parameters, query: try QueryString.parse(request.uri.query),
+            body: body, caller: context.caller, deadline: context.deadline)
+        return try await route.handler(input).response(requestID: context.requestID)
+    }
+
+    private static func decode(_ parameters: Parameters) throws(ServiceError) -> [String: String] {
+        var decoded: [String: String] = [:]
+        for (name, value) in parameters {
+            guard let text = value.removingPercentEncoding else {
+                throw .invalid([
+                    Violation(
+                        field: String(name), rule: "encoding",
+                        message: "The path parameter `\(name)` is not valid percent-encoded UTF-8.")
+                ])
+            }
+            decoded[String(name)] = text
+        }
+        return decoded
+    }
+}
+
+// MARK: Requests without a route, and the access log
+
+extension Face {
+    private func unrouted(_ request: Request) -> ServiceError {
+        allowedMethods(request.uri.path).isEmpty
+            ? ServiceError(.routeNotFound, "There is no route under this path; `api/openapi.yaml` lists them.")
+            : ServiceError(
+                .methodNotAllowed, "This path takes \(allowedMethods(request.uri.path)), not \(request.method.rawValue).")
+    }
+
+    /// The methods that the path takes, for the `Allow` header (RFC 9110 section 10.2.1).
+    private func allowedMethods(_ path: String) -> String {
+        let segments = path.split(separator: "/")
+        return routes.filter { route in
+            let pattern = route.path.split(separator: "/")
+            return pattern.count == segments.count
+                && zip(pattern, segments).allSatisfy { $0.first == "{" || $0 == $1 }
+        }
+        .map(\.method.rawValue).sorted().joined(separator: ", ")
+    }
+
+    private func log(
+        _ request: Request, _ context: FaceContext, _ route: String, _ status: HTTPResponse.Status,
+        _ duration: Duration, _ failure: ServiceError?
+    ) {
+        let level = AccessLog.level(of: failure)
+        guard level >= logger.logLevel else { return }
+        var metadata: Logger.Metadata = [
+            "listener": "\(options.name)", "method": "\(request.method.rawValue)", "route": "\(route)",
+            "status": "\(status.code)", "request_id": "\(context.requestID)",
+            "duration_ms": "\(AccessLog.milliseconds(duration))",
+        ]
+        if let caller = context.caller { metadata["caller"] = "\(caller.name)" }
+        if let failure {
+            metadata["reason"] = "\(failure.reason.rawValue)"
+            if let cause = failure.cause { metadata["cause"] = "\(cause)" }
+        }
+        logger.log(level: level, "Request answered", metadata: metadata)
+    }
+}
+
+/// How requests appear in the log.
+enum AccessLog {
+    /// The caller's faults are information, Apple's are warnings, ours are errors.
+    static func level(of failure: ServiceError?) -> Logger.Level {
+        switch failure?.code {
+        case nil, .invalidArgument, .notFound, .permissionDenied, .unauthenticated, .failedPrecondition, .outOfRange,
+            .unimplemented, .resourceExhausted:
+            .info
+        case .unavailable, .deadlineExceeded: .warning
+        case .internalError: .error
+        }
+    }
+
+    static func milliseconds(_ duration: Duration) -> Int64 {
+        let (seconds, attoseconds) = duration.components
+        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    }
+}

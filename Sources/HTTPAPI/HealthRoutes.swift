@@ -1,0 +1,43 @@
+import JSON
+import HTTPTypes
+import Domain
+
+/// The routes for the orchestrator and the operator.
+enum HealthRoutes {
+    /// The process answers, so it lives.
+    static func live() -> Answer {
+        Answer.object { $0.member("status", "live") }
+    }
+
+    /// Whether the daemon can serve: neither Apple nor a missing key makes it unready.
+    static func ready(_ health: any HealthReporter) async -> Answer {
+        let isReady = await health.isReady()
+        return Answer.object(isReady ? .ok : .serviceUnavailable) {
+            $0.member("status", isReady ? "ready" : "notReady")
+        }
+    }
+
+    /// Each part, for people.
+    static func report(_ health: any HealthReporter) async -> Answer {
+        let report = await health.report()
+        return Answer.object(report.isReady ? .ok : .serviceUnavailable) { writer in
+            writer.member("status", report.isReady ? "ready" : "notReady")
+            writer.member("version", report.version)
+            writer.member("upstream", report.upstream)
+            writer.memberArray("parts") { writer in
+                for part in report.parts {
+                    writer.object { writer in
+                        writer.member("name", part.name)
+                        writer.member("healthy", part.isHealthy)
+                        writer.member("detail", part.detail)
+                    }
+                }
+            }
+        }
+    }
+
+    /// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
+    static func metrics(_ text: String) -> Answer {
+        Answer(status: .ok, contentType: "text/plain; version=0.0.4; charset=utf-8", body: .bytes(Array(text.utf8)))
+    }
+}

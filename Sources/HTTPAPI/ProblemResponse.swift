@@ -1,0 +1,135 @@
+package import Domain
+import HTTPTypes
+import JSON
+
+/// Turns a `ServiceError` into a status and a problem body: the only place that does.
+///
+/// Source: RFC 9457 (Problem Details for HTTP APIs).
+package enum ProblemResponse {
+    /// The start of every problem type; the reason follows.
+    package static let typePrefix = "urn:purser:error:"
+    static let contentType = "application/problem+json"
+
+    /// The answer to a request that failed.
+    static func answer(_ error: ServiceError, requestID: String) -> Answer {
+        let status = status(of: error)
+        var writer = JSONWriter(capacity: 512)
+        writer.object { write(error, status: status, requestID: requestID, to: &$0) }
+        var headers: HTTPFields = [:]
+        if let seconds = retryAfterSeconds(error) { headers[.retryAfter] = String(seconds) }
+        if status == .unauthorized { headers[.wwwAuthenticate] = "Bearer" }
+        return Answer(
+            status: status, contentType: contentType, headers: headers, body: .bytes(writer.takeBytes()))
+    }
+
+    /// Writes the members of the problem object; also used where a problem is part of a larger answer.
+    static func write(
+        _ error: ServiceError, status: HTTPResponse.Status, requestID: String, to writer: inout JSONWriter
+    ) {
+        writer.member("type", typePrefix + error.reason.rawValue)
+        writer.member("title", title(of: error.reason))
+        writer.member("status", status.code)
+        writer.member("detail", error.message)
+        writer.member("code", error.code.rawValue)
+        writer.member("reason", constant(error.reason))
+        writer.member("requestId", requestID)
+        if !error.violations.isEmpty {
+            writer.memberArray("violations") { writer in
+                for violation in error.violations { write(violation, to: &writer) }
+            }
+        }
+        if let apple = error.apple { writer.memberObject("apple") { write(apple, to: &$0) } }
+        writer.memberIfPresent("retryAfter", retryAfterSeconds(error))
+        if let delivery = error.delivery {
+            writer.memberObject("delivery") { DeliveryBody.write(delivery, to: &$0) }
+        }
+    }
+
+    /// The HTTP status of an error. Apple's 4xx about the caller's input keep their status.
+    static func status(of error: ServiceError) -> HTTPResponse.Status {
+        switch error.reason {
+        case .invalidRequest, .malformedJSON, .pageTokenInvalid, .environmentNotAllowed: .badRequest
+        case .unauthenticated: .unauthorized
+        case .missingScope: .forbidden
+        case .routeNotFound, .appNotFound, .linkNotFound: .notFound
+        case .methodNotAllowed: .methodNotAllowed
+        case .noTransactionKnown, .linkConflict, .ownedByAnotherUser: .conflict
+        case .snapshotExpired: .gone
+        case .payloadTooLarge: .contentTooLarge
+        case .unsupportedMediaType: .unsupportedMediaType
+        case .tooManyFailedAttempts, .appleRateLimited: .tooManyRequests
+        case .appleRejected: error.apple.map { HTTPResponse.Status(code: $0.httpStatus) } ?? .badRequest
+        case .appleUnauthorized, .appleAnswerInvalid, .environmentNotSupported: .badGateway
+        case .appleUnavailable, .keyUnavailable, .storeUnavailable: .serviceUnavailable
+        case .deadlineExceeded: .gatewayTimeout
+        case .internalError: .internalServerError
+        }
+    }
+
+    /// The short text that is the same for every occurrence of a problem type (RFC 9457 section 3.1.3).
+    package static func title(of reason: ServiceError.Reason) -> String {
+        switch reason {
+        case .invalidRequest: "The request breaks a rule"
+        case .malformedJSON: "The body is not a JSON object"
+        case .payloadTooLarge: "Too large"
+        case .unsupportedMediaType: "The body must be application/json"
+        case .routeNotFound: "No such route"
+        case .methodNotAllowed: "The route does not take this method"
+        case .pageTokenInvalid: "The page token is not valid"
+        case .snapshotExpired: "The list behind the page token is gone"
+        case .unauthenticated: "Not authenticated"
+        case .tooManyFailedAttempts: "Too many failed attempts to authenticate"
+        case .missingScope: "A scope is missing"
+        case .appNotFound: "No such app"
+        case .linkNotFound: "No such link"
+        case .environmentNotAllowed: "The app is not configured for this environment"
+        case .noTransactionKnown: "No transaction of the user is known"
+        case .linkConflict: "Linked to another user"
+        case .ownedByAnotherUser: "The purchase belongs to another user"
+        case .appleRejected: "Apple rejected the request"
+        case .appleRateLimited: "Apple's rate limit is reached"
+        case .appleUnauthorized: "Apple refused our token"
+        case .appleUnavailable: "Apple cannot be reached"
+        case .appleAnswerInvalid: "Apple's answer did not verify"
+        case .environmentNotSupported: "Data of this environment is refused"
+        case .deadlineExceeded: "Out of time"
+        case .keyUnavailable: "No key can sign for this app"
+        case .storeUnavailable: "The store cannot be used"
+        case .internalError: "Internal error"
+        }
+    }
+
+    /// The reason as a constant, such as `NO_TRANSACTION_KNOWN`.
+    package static func constant(_ reason: ServiceError.Reason) -> String {
+        String(reason.rawValue.uppercased().map { $0 == "-" ? "_" : $0 })
+    }
+
+    /// Whole seconds, rounded up, so that nobody comes back too early.
+    private static func retryAfterSeconds(_ error: ServiceError) -> Int64? {
+        error.retryAfter.map { duration in
+            let (seconds, attoseconds) = duration.components
+            return max(0, attoseconds > 0 ? seconds + 1 : seconds)
+        }
+    }
+
+    private static func write(_ violation: Violation, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("field", violation.field)
+            writer.member("rule", violation.rule)
+            writer.member("message", violation.message)
+            if let error = violation.appleError {
+                writer.member("appleErrorName", error.name)
+                writer.memberOrNull("appleErrorCode", error.code)
+            }
+        }
+    }
+
+    private static func write(_ apple: AppleFailure, to writer: inout JSONWriter) {
+        writer.member("httpStatus", apple.httpStatus)
+        writer.memberOrNull("errorCode", apple.errorCode)
+        writer.memberOrNull("errorName", apple.errorName)
+        writer.memberOrNull("errorMessage", apple.errorMessage)
+        writer.member("environment", apple.environment.rawValue)
+        writer.member("endpoint", apple.endpoint)
+    }
+}

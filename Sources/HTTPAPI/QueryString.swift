@@ -1,0 +1,37 @@
+import Domain
+import Foundation
+
+/// Reads the query of a request target.
+///
+/// Source: RFC 3986 section 3.4; `+` stands for itself.
+enum QueryString {
+    /// The most parameters of one request.
+    static let maximumParameters = 200
+
+    /// Splits and percent-decodes a query.
+    ///
+    /// - Throws: `invalidRequest` when there are too many parameters or one is not valid percent-encoded UTF-8.
+    static func parse(_ query: String?) throws(ServiceError) -> [(name: String, value: String)] {
+        guard let query, !query.isEmpty else { return [] }
+        let pairs = query.split(separator: "&")
+        guard pairs.count <= maximumParameters else {
+            throw .invalid([
+                Violation(field: "query", rule: "count", message: "At most \(maximumParameters) query parameters.")
+            ])
+        }
+        var result: [(name: String, value: String)] = []
+        for pair in pairs {
+            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let name = parts[0].removingPercentEncoding,
+                let value = parts.count > 1 ? parts[1].removingPercentEncoding : ""
+            else {
+                throw .invalid([
+                    Violation(
+                        field: "query", rule: "encoding", message: "The query is not valid percent-encoded UTF-8.")
+                ])
+            }
+            result.append((name, value))
+        }
+        return result
+    }
+}

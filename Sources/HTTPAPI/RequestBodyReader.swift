@@ -1,0 +1,28 @@
+import Domain
+import HTTPTypes
+import Hummingbird
+import NIOCore
+
+/// Reads a request's body whole, within its limit.
+enum RequestBodyReader {
+    /// The body's bytes; empty for a route that takes none.
+    ///
+    /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
+    static func read(_ request: Request, takesBody: Bool, maximumBytes: Int) async throws -> [UInt8] {
+        guard takesBody else { return [] }
+        guard isJSON(request.headers[.contentType]) else {
+            throw ServiceError(.unsupportedMediaType, "Send the body as `Content-Type: application/json`.")
+        }
+        do {
+            let buffer = try await request.body.collect(upTo: maximumBytes)
+            return Array(buffer.readableBytesView)
+        } catch is NIOTooManyBytesError {
+            throw ServiceError(.payloadTooLarge, "The body is larger than \(maximumBytes) bytes.")
+        }
+    }
+
+    private static func isJSON(_ contentType: String?) -> Bool {
+        guard let mediaType = contentType?.split(separator: ";").first else { return false }
+        return mediaType.lowercased().filter { $0 != " " } == "application/json"
+    }
+}

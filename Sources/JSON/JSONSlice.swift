@@ -1,0 +1,76 @@
+/// One value of a checked document, as the place where it stands.
+///
+/// It keeps the document alive and reads it when asked. Accessors answer nil when the value is of another kind.
+package struct JSONSlice: Sendable {
+    private let bytes: [UInt8]
+    private let range: Range<Int>
+    package let kind: JSONKind
+
+    init(bytes: [UInt8], range: Range<Int>, kind: JSONKind) {
+        self.bytes = bytes
+        self.range = range
+        self.kind = kind
+    }
+
+    /// The value as it is written, ready to be spliced into another document.
+    package var rawBytes: ArraySlice<UInt8> { bytes[range] }
+
+    /// The string with its escapes resolved.
+    package var string: String? {
+        guard kind == .string else { return nil }
+        let isEscaped = rescan { (cursor: inout JSONCursor) throws(JSONError) in try cursor.skipString() }
+        return Self.text(of: bytes, (range.lowerBound + 1)..<(range.upperBound - 1), isEscaped: isEscaped == true)
+    }
+
+    package var bool: Bool? {
+        kind == .bool ? bytes[range.lowerBound] == UInt8(ascii: "t") : nil
+    }
+
+    /// The number as a source text that answers what it is exactly.
+    package var number: JSONNumber? {
+        kind == .number ? JSONNumber(accepted: String(decoding: rawBytes, as: UTF8.self)) : nil
+    }
+
+    /// The number if it is mathematically an integer in range, however it is written: `12`, `12.0` and `1.2e1` are equal.
+    package var int64: Int64? { kind == .number ? JSONNumber.int64(rawBytes) : nil }
+
+    /// The nearest double, or nil if the number is beyond the range of doubles.
+    package var double: Double? { number?.double }
+
+    package var isNull: Bool { kind == .null }
+
+    /// The elements in their order.
+    package var array: [JSONSlice]? {
+        guard kind == .array else { return nil }
+        return rescan { (cursor: inout JSONCursor) throws(JSONError) in try cursor.readElements(of: bytes) }
+    }
+
+    /// The members in their order.
+    package var object: JSONMembers? {
+        guard kind == .object else { return nil }
+        return rescan { (cursor: inout JSONCursor) throws(JSONError) in try cursor.readMembers(of: bytes) }
+    }
+
+    /// The value with all it holds, as a tree.
+    package var value: JSONValue? {
+        rescan { (cursor: inout JSONCursor) throws(JSONError) in try cursor.readValue(depth: 0) }
+    }
+
+    /// Walks over the value again.
+    ///
+    /// That cannot fail: the scan that made this slice has accepted these same bytes, at a depth no lower than now.
+    private func rescan<Result>(_ read: (inout JSONCursor) throws(JSONError) -> Result) -> Result? {
+        bytes.withUnsafeBufferPointer { buffer in
+            var cursor = JSONCursor(buffer, at: range.lowerBound, maximumDepth: JSONLimits.highestDepth)
+            return try? read(&cursor)
+        }
+    }
+
+    /// The content of a string or name, whose place excludes the quotes.
+    static func text(of bytes: [UInt8], _ range: Range<Int>, isEscaped: Bool) -> String {
+        guard isEscaped else { return String(decoding: bytes[range], as: UTF8.self) }
+        return bytes.withUnsafeBufferPointer { buffer in
+            String(decoding: JSONText.unescape(UnsafeBufferPointer(rebasing: buffer[range])), as: UTF8.self)
+        }
+    }
+}
