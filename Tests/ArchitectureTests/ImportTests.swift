@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// Which module may know which: SwiftPM does not enforce it, so this does.
+struct ImportTests {
+    /// What every module may import.
+    private static let everywhere: Set<String> = [
+        "Foundation", "Logging", "Synchronization", "Metrics", "CoreMetrics",
+    ]
+
+    /// Every module of ours with the modules it may import besides. A module that is missing here fails the test.
+    private static let allowed: [String: Set<String>] = [
+        "JSON": [],
+        "OpenSSL": ["COpenSSL"],
+        "JOSE": ["OpenSSL", "JSON"],
+        "Curl": ["CCurl"],
+        "Systemd": ["CSystemd", "ServiceLifecycle"],
+        "AppStoreAPI": ["JSON"],
+        "Domain": [],
+        "KeyCustody": ["Domain", "JOSE", "OpenSSL", "ServiceLifecycle"],
+        "AppStoreClient": ["Domain", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL"],
+        "StoreSQLite": ["Domain", "GRDB"],
+        "Listener": [
+            "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
+            "NIOExtras", "NIOConcurrencyHelpers", "ServiceLifecycle",
+        ],
+        "HTTPAPI": ["Domain", "JSON", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore"],
+        "AppStoreSimulator": [
+            "AppStoreAPI", "JOSE", "JSON", "OpenSSL", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
+            "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
+        ],
+        "Daemon": [
+            "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient", "StoreSQLite", "Listener",
+            "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals", "Yams",
+        ],
+        "purser": ["Daemon", "ArgumentParser"],
+        "appstore-simulator": ["AppStoreSimulator", "ArgumentParser", "ServiceLifecycle", "UnixSignals"],
+    ]
+
+    /// Imports that would be the worst, with what they would break.
+    private static let reasons: [String: String] = [
+        "AppStoreSimulator Domain": "sharing our rules, the simulator would agree with our bugs",
+        "AppStoreSimulator AppStoreClient": "sharing our client, the simulator would agree with our bugs",
+        "Domain GRDB": "rules know ports, not stores",
+        "Domain Hummingbird": "rules know no HTTP",
+        "HTTPAPI KeyCustody": "no private key leaves KeyCustody",
+        "AppStoreClient KeyCustody": "the client asks for tokens through a port",
+    ]
+
+    @Test(arguments: allowed.keys.sorted())
+    func `a module imports only what the table allows`(module: String) throws {
+        let files = try Repository.swiftFiles(below: "Sources/\(module)")
+        #expect(!files.isEmpty, "the table names module \(module), which has no files")
+        let admitted = Self.everywhere.union(Self.allowed[module] ?? [])
+        for file in files {
+            for imported in try Self.imports(of: file) where !admitted.contains(imported) {
+                let reason = Self.reasons["\(module) \(imported)"] ?? "it is not in the table of ImportTests"
+                Issue.record("\(file) imports \(imported): \(reason)")
+            }
+        }
+    }
+
+    @Test func `every module of the package is in the table`() throws {
+        let modules = try Repository.folders(below: "Sources").filter { name in
+            try !Repository.swiftFiles(below: "Sources/\(name)").isEmpty
+        }
+        #expect(Set(modules) == Set(Self.allowed.keys))
+    }
+
+    @Test func `a C library is imported by its wrapper alone`() {
+        let wrappers = ["CCurl": "Curl", "COpenSSL": "OpenSSL", "CSystemd": "Systemd"]
+        for (library, wrapper) in wrappers {
+            let importers = Self.allowed.filter { $0.value.contains(library) }.map(\.key)
+            #expect(importers == [wrapper])
+        }
+    }
+
+    @Test func `only the composition root names two adapters`() {
+        let adapters: Set<String> = ["KeyCustody", "AppStoreClient", "StoreSQLite", "Listener", "HTTPAPI"]
+        for (module, imports) in Self.allowed where module != "Daemon" {
+            let known = imports.intersection(adapters)
+            #expect(known.isEmpty, "\(module) knows \(known.sorted())")
+        }
+    }
+
+    /// The modules that a file imports, whatever the access level or kind of the import.
+    private static func imports(of file: String) throws -> [String] {
+        try Repository.text(file).split(separator: "\n").compactMap { line in
+            var words = line.split(separator: " ").map(String.init)
+            words.removeAll { $0.hasPrefix("@") || ["package", "internal", "private", "fileprivate"].contains($0) }
+            guard words.first == "import", words.count > 1 else { return nil }
+            let kinds: Set = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+            let name = kinds.contains(words[1]) && words.count > 2 ? words[2] : words[1]
+            return name.split(separator: ".").first.map(String.init)
+        }
+    }
+}

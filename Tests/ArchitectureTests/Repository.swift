@@ -1,0 +1,33 @@
+import Foundation
+
+/// The checkout that the tests were built from.
+enum Repository {
+    /// Its root folder.
+    static let root: URL = {
+        var url = URL(filePath: #filePath)
+        for _ in 0..<3 { url.deleteLastPathComponent() }
+        return url
+    }()
+
+    static func text(_ path: String) throws -> String {
+        try String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// Every Swift file below a folder, by its path from the root.
+    static func swiftFiles(below folder: String) throws -> [String] {
+        let base = root.appending(path: folder)
+        let enumerator = FileManager.default.enumerator(atPath: base.path)
+        return (enumerator?.compactMap { $0 as? String } ?? [])
+            .filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }.sorted()
+    }
+
+    /// Names of the folders directly below a folder.
+    static func folders(below folder: String) throws -> [String] {
+        let base = root.appending(path: folder)
+        return try FileManager.default.contentsOfDirectory(atPath: base.path).filter { name in
+            var isDirectory: ObjCBool = false
+            return FileManager.default.fileExists(atPath: base.appending(path: name).path, isDirectory: &isDirectory)
+                && isDirectory.boolValue
+        }.sorted()
+    }
+}
