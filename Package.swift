@@ -24,6 +24,7 @@ let logging = Target.Dependency.product(name: "Logging", package: "swift-log")
 let metrics = Target.Dependency.product(name: "Metrics", package: "swift-metrics")
 let nioCore = Target.Dependency.product(name: "NIOCore", package: "swift-nio")
 let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
+let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
@@ -75,10 +76,14 @@ let package = Package(
         .target(name: "Domain", dependencies: [logging]),
 
         // Adapters, each with one technology.
-        .target(name: "KeyCustody", dependencies: ["Domain", "JOSE", "OpenSSL", logging, metrics]),
+        .target(
+            name: "KeyCustody",
+            dependencies: ["Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics, serviceLifecycle]),
         .target(
             name: "AppStoreClient",
-            dependencies: ["Domain", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", logging, metrics]),
+            dependencies: [
+                "Domain", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics,
+            ]),
         .target(name: "StoreSQLite", dependencies: ["Domain", grdb, logging]),
         .target(
             name: "Listener",
@@ -92,8 +97,8 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient", "StoreSQLite",
-                "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore, nioPosix,
+                "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
+                "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore, nioPosix,
                 serviceLifecycle, unixSignals, yams, hummingbird,
             ]),
         .target(
@@ -104,6 +109,31 @@ let package = Package(
             ]),
         .executableTarget(name: "purser", dependencies: ["Daemon", argumentParser]),
         .executableTarget(name: "appstore-simulator", dependencies: ["AppStoreSimulator", argumentParser, logging, serviceLifecycle, unixSignals]),
+
+        // Tests.
+        .target(
+            name: "TestSupport",
+            dependencies: [
+                "Domain", "OpenSSL", hummingbird, hummingbirdCore, hummingbirdHTTP2, hummingbirdTLS, httpTypes, logging,
+                nioCore, nioPosix, nioSSL, serviceLifecycle,
+            ],
+            path: "Tests/TestSupport"),
+        .testTarget(name: "ArchitectureTests"),
+        .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+        .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], resources: [.copy("Resources")]),
+        .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
+        .testTarget(name: "CurlTests", dependencies: ["Curl", "TestSupport", nioCore, nioPosix]),
+        .testTarget(name: "SystemdTests", dependencies: ["Systemd", logging, serviceLifecycle]),
+        .testTarget(name: "ListenerTests", dependencies: ["Listener"]),
+        .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"]),
+        .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport", logging]),
+        .testTarget(name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb]),
+        .testTarget(
+            name: "HTTPAPITests",
+            dependencies: [
+                "HTTPAPI", "Domain", "JSON", "TestSupport", coreMetrics, hummingbird, hummingbirdCore, httpTypes, logging,
+                nioCore, nioEmbedded, yams,
+            ]),
     ],
     swiftLanguageModes: [.v6]
 )

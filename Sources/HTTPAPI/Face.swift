@@ -78,11 +78,9 @@ package struct Face: Sendable {
         do {
             context.caller = try authenticator?.caller(of: request, from: channel)
             response = try await responder.respond(to: request, context: context)
+            // The router answers by itself, without a body, when it has no route.
+            if context.endpointPath == nil { throw unrouted(request) }
         } catch let error as ServiceError {
-            failure = error
-            response = ProblemResponse.answer(error, requestID: requestID).response(requestID: requestID)
-        } catch is HTTPError {
-            let error = unrouted(request)
             failure = error
             response = ProblemResponse.answer(error, requestID: requestID).response(requestID: requestID)
         } catch {

@@ -66,6 +66,11 @@ package enum ProblemResponse {
         }
     }
 
+    /// The HTTP status of errors with this reason, in as far as Apple's answer does not decide.
+    package static func statusCode(of reason: ServiceError.Reason) -> Int {
+        status(of: ServiceError(reason, "")).code
+    }
+
     /// The short text that is the same for every occurrence of a problem type (RFC 9457 section 3.1.3).
     package static func title(of reason: ServiceError.Reason) -> String {
         switch reason {

@@ -29,6 +29,9 @@ package enum ConsumptionRules {
     ) throws(ServiceError) -> ConsumptionV2 {
         var reader = FieldReader(fields)
         let additional = reader.takeAll(passThrough)
+        for name in additional.keys.sorted() where additional[name] == .composite {
+            reader.note(name, "type", "`\(name)` passes through unchecked, but only as a single value.", nil)
+        }
         reader.consent("customerConsented")
         let status = reader.choice(
             "deliveryStatus", ConsumptionV2.DeliveryStatus.self, isRequired: true, AppleError.deliveryStatus)

@@ -1,0 +1,90 @@
+# Everything that is done with this repository. `make help` lists it; CONTRIBUTING.md says when to use what.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# With KEEP=1 `make demo` leaves what it started running.
+KEEP ?=
+
+SOURCES := Package.swift Sources Tests
+
+# What the system must provide: package, how to tell that it is there, and what it is for.
+# The names are those of Debian 12 and Ubuntu 24.04.
+define NATIVE_PACKAGES
+pkg-config            program:pkg-config  finds the libraries below
+libssl-dev            library:libcrypto   keys, signatures and certificates
+libcurl4-openssl-dev  library:libcurl     the calls to Apple
+libsystemd-dev        library:libsystemd  readiness, watchdog and journal
+libsqlite3-dev        library:sqlite3     the database
+zlib1g-dev            library:zlib        linked by SwiftNIO's extras
+openssl               program:openssl     throw-away certificates of the tests and the demo
+curl                  program:curl        the calls of the demo
+endef
+export NATIVE_PACKAGES
+
+.PHONY: help
+help: ## List the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-20s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: deps
+deps: ## Install the native packages that are missing; does nothing when they are there
+	@is_there() { \
+	    case $$1 in \
+	    program:*) command -v "$${1#*:}" ;; \
+	    library:*) pkg-config --exists "$${1#*:}" ;; \
+	    esac >/dev/null 2>&1; \
+	}; \
+	missing=(); \
+	while read -r package test reason; do \
+	    if ! is_there "$$test"; then missing+=("$$package"); echo "missing: $$package ($$reason)"; fi; \
+	done <<< "$$NATIVE_PACKAGES"; \
+	if [ $${#missing[@]} -eq 0 ]; then exit 0; fi; \
+	as_root=(); if [ "$$(id -u)" -ne 0 ]; then as_root=(sudo); fi; \
+	if ! command -v apt-get >/dev/null || ! command -v "$${as_root[0]:-true}" >/dev/null; then \
+	    echo "Install them as root, for example: apt-get install $${missing[*]}" >&2; exit 1; \
+	fi; \
+	echo "Installing them with $${as_root[*]} apt-get, because nothing builds without them."; \
+	apt() { "$${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$$@" </dev/null; }; \
+	apt update; \
+	apt install --yes --no-install-recommends "$${missing[@]}"
+
+.PHONY: build
+build: deps ## Build everything for debugging
+	swift build
+
+.PHONY: release
+release: deps ## Build both programs optimised, with the Swift runtime linked in, into .build/release
+	swift build -c release --static-swift-stdlib --product purser
+	swift build -c release --static-swift-stdlib --product appstore-simulator
+	@ls -l .build/release/purser .build/release/appstore-simulator
+
+.PHONY: test
+test: deps ## Run every test
+	swift test --disable-xctest
+
+.PHONY: demo
+demo: deps ## Play the main use against a simulated App Store; KEEP=1 leaves it running
+	swift build --product purser
+	swift build --product appstore-simulator
+	@KEEP=$(KEEP) deploy/demo/demo.sh
+
+.PHONY: format
+format: ## Format all Swift code in place
+	swift format --in-place --recursive --parallel $(SOURCES)
+
+.PHONY: lint
+lint: ## Check the format of all Swift code; needs no build
+	swift format lint --strict --recursive --parallel $(SOURCES)
+
+.PHONY: check-apple-library
+check-apple-library: ## Hold the simulator against Apple's own Python library, which is fetched for it
+	swift build --product appstore-simulator
+	python3 -m venv .build/apple-python-library
+	.build/apple-python-library/bin/pip install --quiet app-store-server-library
+	.build/apple-python-library/bin/python Tests/AppStoreSimulatorTests/Resources/apple_python_library.py \
+	    .build/debug/appstore-simulator
+
+.PHONY: clean
+clean: ## Remove everything that was built
+	rm -rf .build

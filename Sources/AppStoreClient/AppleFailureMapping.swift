@@ -1,0 +1,70 @@
+import AppStoreAPI
+import Curl
+import Domain
+import Foundation
+
+/// Turns what came back from Apple, or did not, into a failure of ours.
+struct AppleFailureMapping: Sendable {
+    let now: WallClock
+
+    /// An answer with a status other than 2xx.
+    func failure(
+        _ response: CurlResponse, to endpoint: Endpoint, in environment: AppStoreEnvironment
+    ) -> AttemptFailure {
+        let payload = try? ErrorPayload(parsing: response.body)
+        let known = payload?.errorCode.flatMap(APIErrorCode.init(code:))
+        let apple = AppleFailure(
+            httpStatus: response.status, errorCode: payload?.errorCode, errorName: known?.name,
+            errorMessage: payload?.errorMessage, environment: environment, endpoint: endpoint.name)
+        var failure = AttemptFailure(
+            error: error(apple, response), isRetryable: known?.isRetryable ?? (response.status >= 500),
+            mayHaveReachedApple: response.status >= 500, httpStatus: response.status)
+        failure.isUnauthorized = response.status == 401
+        failure.isElsewhere = payload?.errorCode == 4_040_010
+        if response.status == 429 { failure.notBefore = retryAfter(response) ?? .seconds(1) }
+        return failure
+    }
+
+    /// A transfer that brought no answer.
+    func failure(_ error: CurlError) -> AttemptFailure {
+        let reason: ServiceError.Reason = error.kind == .timeout ? .deadlineExceeded : .appleUnavailable
+        let message =
+            error.kind == .timeout ? "Apple did not answer in time." : "Apple cannot be reached; nothing is wrong with the request."
+        return AttemptFailure(
+            error: ServiceError(reason, message, cause: "\(error)"),
+            isRetryable: Self.isRetryable(error.kind), mayHaveReachedApple: error.requestMayHaveBeenSent)
+    }
+
+    private static func isRetryable(_ kind: CurlError.Kind) -> Bool {
+        switch kind {
+        case .nameResolution, .connectFailed, .timeout, .connectionLost, .protocolError, .other: true
+        // Neither a bad certificate nor an answer that is too large mends itself within seconds.
+        case .tls, .responseTooLarge, .invalidRequest, .cancelled, .shutDown: false
+        }
+    }
+
+    private func error(_ apple: AppleFailure, _ response: CurlResponse) -> ServiceError {
+        let name = apple.errorName ?? apple.errorMessage ?? "status \(apple.httpStatus)"
+        switch apple.httpStatus {
+        case 401:
+            return ServiceError(
+                .appleUnauthorized, "Apple refused our token; the platform team must look at the app's key.",
+                cause: "401 from \(apple.endpoint) in \(apple.environment.rawValue)", apple: apple)
+        case 429:
+            return ServiceError(
+                .appleRateLimited, "Apple's rate limit for this app and endpoint is reached.",
+                retryAfter: retryAfter(response) ?? .seconds(1), apple: apple)
+        case 400..<500:
+            return ServiceError(.appleRejected, "Apple rejected the request: \(name).", apple: apple)
+        default:
+            return ServiceError(.appleUnavailable, "Apple failed: \(name).", cause: "status \(apple.httpStatus)", apple: apple)
+        }
+    }
+
+    /// Apple's `Retry-After` is an absolute UNIX time in milliseconds.
+    private func retryAfter(_ response: CurlResponse) -> Duration? {
+        response.headers["Retry-After"].flatMap { RetryAfter(headerValue: $0) }.map { time in
+            .milliseconds(max(0, time.millisecondsSince1970 - Int64(now().timeIntervalSince1970 * 1000)))
+        }
+    }
+}

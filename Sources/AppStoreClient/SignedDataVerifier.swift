@@ -1,0 +1,105 @@
+package import Domain
+import Foundation
+import JOSE
+import JSON
+package import OpenSSL
+
+/// Verifies data that the App Store signed, offline: nothing but the token, our pinned roots and the signing date.
+///
+/// The steps are those of Apple's own libraries with online checks off: three certificates up to a root of ours (the
+/// token's third is only counted), valid at the signing date, Apple's marker extensions on leaf and intermediate, the
+/// ES256 signature, then bundle id and environment.
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/jws_x5c_header
+package struct SignedDataVerifier: Sendable {
+    /// The marker extension of a leaf that signs App Store data.
+    static let leafExtension = "1.2.840.113635.100.6.11.1"
+    /// The marker extension of Apple's intermediate.
+    static let intermediateExtension = "1.2.840.113635.100.6.2.1"
+
+    private let roots: [Certificate]
+    private let chains: ChainCache
+    private let now: WallClock
+
+    /// - Parameters:
+    ///   - roots: the pinned root certificates.
+    ///   - now: dates data that does not say when it was signed.
+    package init(
+        roots: [Certificate], now: @escaping WallClock,
+        monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
+        self.roots = roots
+        chains = ChainCache(capacity: 64, lifetime: .seconds(3600), now: monotonicNow)
+        self.now = now
+    }
+
+    /// A verified payload.
+    struct Verified: Sendable {
+        /// The decoded payload, byte for byte, checked to be one well-formed JSON object.
+        let payload: [UInt8]
+        let members: JSONMembers
+    }
+
+    /// Verifies one signed payload of an app in an environment.
+    ///
+    /// - Parameter compact: the compact JWS.
+    /// - Throws: `appleAnswerInvalid`, or `environmentNotSupported` for data that Xcode signed.
+    func verify(
+        _ compact: String, app: App, environment: AppStoreEnvironment
+    ) throws(ServiceError) -> Verified {
+        do {
+            let token = try CompactJWS(compact)
+            let payload = try token.decodePayload()
+            let members = try JSONScanner.members(of: payload)
+            try Self.refuseLocalData(members)
+            let date = members["signedDate"]?.int64.map(Self.date) ?? now()
+            let trusted = try trustedHeader(of: token, at: date)
+            try token.verify(with: trusted.chain.leafPublicKey, header: trusted.header)
+            try Self.check(members, app: app, environment: environment)
+            return Verified(payload: payload, members: members)
+        } catch let error as ServiceError {
+            throw error
+        } catch {
+            throw Self.invalid("\(error)")
+        }
+    }
+
+    private func trustedHeader(of token: CompactJWS, at date: Date) throws -> ChainCache.TrustedHeader {
+        if let trusted = chains.trusted(token.protectedHeader, at: date) { return trusted }
+        let header = try token.parseHeader()
+        guard let certificates = header.certificateChain, certificates.count == 3 else {
+            throw Self.invalid("x5c does not hold three certificates")
+        }
+        let chain = try CertificateChain.verify(
+            leaf: certificates[0], intermediate: certificates[1], roots: roots, at: date,
+            requiredLeafExtension: Self.leafExtension, requiredIntermediateExtension: Self.intermediateExtension)
+        let trusted = ChainCache.TrustedHeader(header: header, chain: chain)
+        chains.insert(trusted)
+        return trusted
+    }
+
+    /// Data that Xcode signs locally looks alike but proves nothing; it has an error of its own so that nobody hunts for a
+    /// broken chain.
+    private static func refuseLocalData(_ members: JSONMembers) throws(ServiceError) {
+        guard let name = members["environment"]?.string, name == "Xcode" || name == "LocalTesting" else { return }
+        throw ServiceError(
+            .environmentNotSupported, "This data comes from the environment \(name), which is signed locally and refused here.")
+    }
+
+    private static func check(
+        _ members: JSONMembers, app: App, environment: AppStoreEnvironment
+    ) throws(ServiceError) {
+        guard members["bundleId"]?.string == app.bundleID else { throw invalid("bundleId is not the app's") }
+        guard members["environment"]?.string == environment.rawValue else {
+            throw invalid("environment is not \(environment.rawValue)")
+        }
+    }
+
+    private static func date(_ milliseconds: Int64) -> Date {
+        Date(timeIntervalSince1970: TimeInterval(milliseconds) / 1000)
+    }
+
+    private static func invalid(_ cause: String) -> ServiceError {
+        ServiceError(
+            .appleAnswerInvalid, "Data that should be signed by Apple did not verify; it is not passed on.", cause: cause)
+    }
+}

@@ -1,0 +1,72 @@
+import AppStoreAPI
+import Domain
+import JSON
+
+// Our terms to Apple's: the only file that maps one set of types to the other.
+
+extension UpstreamRequest {
+    /// The call that sends a consumption answer.
+    init(consumption answer: ConsumptionAnswer, transactionID: String) {
+        switch answer {
+        case .v2(let fields):
+            self.init(
+                .sendConsumptionInformation(transactionId: transactionID), body: ConsumptionRequest(fields).serialized())
+        case .v1(let fields):
+            self.init(
+                .sendConsumptionInformationV1(transactionId: transactionID),
+                body: ConsumptionRequestV1(fields).serialized())
+        }
+    }
+}
+
+extension HistoryQuery {
+    init(_ filter: HistoryFilter, revision: String?) {
+        self.init()
+        self.revision = revision
+        startDate = filter.startDate
+        endDate = filter.endDate
+        productIds = filter.productIDs
+        productTypes = filter.productTypes.compactMap { ProductTypeFilter(rawValue: $0.rawValue) }
+        sort = filter.sort.flatMap { SortOrder(rawValue: $0.rawValue) }
+        subscriptionGroupIdentifiers = filter.subscriptionGroupIdentifiers
+        inAppOwnershipType = filter.inAppOwnershipType.map { InAppOwnershipType(rawValue: $0.rawValue) }
+        revoked = filter.revoked
+    }
+}
+
+extension FieldValue {
+    /// The value as JSON; arrays and objects are refused before they come here.
+    var json: JSONValue {
+        switch self {
+        case .null, .composite: .null
+        case .boolean(let value): .bool(value)
+        case .integer(let value): .number(JSONNumber(value))
+        case .number(let value): JSONNumber(value).map(JSONValue.number) ?? .null
+        case .string(let value): .string(value)
+        }
+    }
+}
+
+extension ConsumptionRequest {
+    /// `customerConsented` is always true: without consent there is no answer to send.
+    init(_ fields: ConsumptionV2) {
+        self.init(
+            customerConsented: true, deliveryStatus: DeliveryStatus(rawValue: fields.deliveryStatus.rawValue),
+            sampleContentProvided: fields.sampleContentProvided, consumptionPercentage: fields.consumptionPercentage,
+            refundPreference: fields.refundPreference.map { RefundPreference(rawValue: $0.rawValue) },
+            additional: fields.additional.mapValues(\.json))
+    }
+}
+
+extension ConsumptionRequestV1 {
+    /// `customerConsented` is always true: without consent there is no answer to send.
+    init(_ fields: ConsumptionV1) {
+        self.init(
+            accountTenure: fields.accountTenure, appAccountToken: fields.appAccountToken,
+            consumptionStatus: fields.consumptionStatus, customerConsented: true,
+            deliveryStatus: fields.deliveryStatus, lifetimeDollarsPurchased: fields.lifetimeDollarsPurchased,
+            lifetimeDollarsRefunded: fields.lifetimeDollarsRefunded, platform: fields.platform,
+            playTime: fields.playTime, refundPreference: fields.refundPreference,
+            sampleContentProvided: fields.sampleContentProvided, userStatus: fields.userStatus)
+    }
+}

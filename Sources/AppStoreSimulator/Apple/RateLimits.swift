@@ -1,0 +1,78 @@
+package import AppStoreAPI
+
+/// How often an app may call an endpoint, where it is other than Apple's published rate.
+package struct RateLimit: Sendable, Hashable {
+    /// Nil for every environment.
+    package var environment: SimulatedEnvironment?
+    /// Nil for every endpoint.
+    package var operation: Endpoint.Operation?
+    /// Nil for every app.
+    package var bundleID: String?
+    /// Calls in a window; 0 refuses every call.
+    package var limit: Int
+    /// Length of the window, aligned to its multiples since 1970.
+    package var windowSeconds: Int64
+
+    package init(
+        environment: SimulatedEnvironment? = nil, operation: Endpoint.Operation? = nil, bundleID: String? = nil,
+        limit: Int, windowSeconds: Int64 = 3600
+    ) {
+        self.environment = environment
+        self.operation = operation
+        self.bundleID = bundleID
+        self.limit = limit
+        self.windowSeconds = windowSeconds
+    }
+}
+
+/// Counts calls by app, endpoint and environment in fixed windows.
+///
+/// Apple states its rates by the second, enforces them by the hour and allows a tenth in the sandbox.
+struct RateLimits: Sendable {
+    /// Where several apply, the last does.
+    var rules: [RateLimit] = []
+    private var windows: [Subject: Window] = [:]
+
+    private struct Subject: Hashable {
+        let environment: SimulatedEnvironment
+        let operation: Endpoint.Operation
+        let bundleID: String
+    }
+
+    private struct Window {
+        let start: Int64
+        let end: Int64
+        var calls: Int
+    }
+
+    /// Counts a call.
+    ///
+    /// - Parameter now: UNIX milliseconds.
+    /// - Throws: ``Refusal/rateLimited(until:)`` with the end of the window; a refused call does not count.
+    mutating func count(
+        _ operation: Endpoint.Operation, of bundleID: String, in environment: SimulatedEnvironment, now: Int64
+    ) throws(Refusal) {
+        let rule = rule(for: operation, bundleID, environment)
+        let length = rule.windowSeconds * 1000
+        let start = now - now % length
+        let subject = Subject(environment: environment, operation: operation, bundleID: bundleID)
+        var window = windows[subject] ?? Window(start: start, end: start + length, calls: 0)
+        if window.start != start || window.end != start + length {
+            window = Window(start: start, end: start + length, calls: 0)
+        }
+        guard window.calls < rule.limit else { throw .rateLimited(until: window.end) }
+        window.calls += 1
+        windows[subject] = window
+    }
+
+    private func rule(
+        for operation: Endpoint.Operation, _ bundleID: String, _ environment: SimulatedEnvironment
+    ) -> RateLimit {
+        let own = rules.last { rule in
+            (rule.environment ?? environment) == environment && (rule.operation ?? operation) == operation
+                && (rule.bundleID ?? bundleID) == bundleID
+        }
+        let hourly = operation.requestsPerSecond * 3600
+        return own ?? RateLimit(limit: environment == .production ? hourly : hourly / 10)
+    }
+}

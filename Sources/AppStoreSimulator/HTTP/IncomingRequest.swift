@@ -1,0 +1,19 @@
+/// A request as the simulator's services see it, whatever the HTTP version.
+struct IncomingRequest: Sendable {
+    let method: String
+    /// Path and query as they came, percent-encoded.
+    let target: String
+    let authorization: String?
+    let contentType: String?
+    /// Nil when the body is longer than the listener takes.
+    let body: [UInt8]?
+
+    /// The path, percent-encoded.
+    var path: Substring { target.prefix { $0 != "?" } }
+
+    /// The query's parameters, decoded.
+    var query: [QueryItem] {
+        guard let mark = target.firstIndex(of: "?") else { return [] }
+        return QueryItem.parse(target[target.index(after: mark)...])
+    }
+}

@@ -1,0 +1,81 @@
+// What Sources/OpenSSL needs of libcrypto 3: its headers, and typed forms of the macros and variadic functions that Swift cannot import.
+#ifndef COPENSSL_SHIM_H
+#define COPENSSL_SHIM_H
+
+// Tables of multiples of a point (EC_GROUP_precompute_mult) are marked deprecated since 3.0 without a successor.
+#define OPENSSL_SUPPRESS_DEPRECATED
+
+#include <openssl/bio.h>
+#include <openssl/bn.h>
+#include <openssl/core_names.h>
+#include <openssl/crypto.h>
+#include <openssl/ec.h>
+#include <openssl/err.h>
+#include <openssl/evp.h>
+#include <openssl/hmac.h>
+#include <openssl/objects.h>
+#include <openssl/params.h>
+#include <openssl/pem.h>
+#include <openssl/rand.h>
+#include <openssl/x509.h>
+#include <openssl/x509_vfy.h>
+#include <openssl/x509v3.h>
+
+// What a key made of bare numbers consists of.
+static const int copenssl_public_key = EVP_PKEY_PUBLIC_KEY;
+static const int copenssl_key_pair = EVP_PKEY_KEYPAIR;
+
+// The parts of a key made of bare numbers. A parameter keeps the pointer to its name, which for a string of Swift's would not live long enough.
+static inline OSSL_PARAM copenssl_group_name(char *name) {
+    return OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, name, 0);
+}
+static inline OSSL_PARAM copenssl_public_point(void *octets, size_t count) {
+    return OSSL_PARAM_construct_octet_string(OSSL_PKEY_PARAM_PUB_KEY, octets, count);
+}
+static inline OSSL_PARAM copenssl_private_number(void *native_bytes, size_t count) {
+    return OSSL_PARAM_construct_BN(OSSL_PKEY_PARAM_PRIV_KEY, (unsigned char *)native_bytes, count);
+}
+
+// A new key pair on the named curve.
+static inline EVP_PKEY *copenssl_generate_ec_key(const char *curve) {
+    return EVP_PKEY_Q_keygen(NULL, NULL, "EC", curve);
+}
+
+// The bytes that a memory BIO holds; they stay the BIO's. Returns their number.
+static inline long copenssl_bio_contents(BIO *bio, const char **contents) {
+    return BIO_get_mem_data(bio, (char **)contents);
+}
+
+// Stacks of certificates, which do not own what is pushed.
+static inline STACK_OF(X509) *copenssl_certificates_new(void) { return sk_X509_new_null(); }
+static inline void copenssl_certificates_free(STACK_OF(X509) *stack) { sk_X509_free(stack); }
+static inline int copenssl_certificates_push(STACK_OF(X509) *stack, X509 *certificate) {
+    return sk_X509_push(stack, certificate);
+}
+static inline int copenssl_certificates_count(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
+static inline X509 *copenssl_certificates_get(const STACK_OF(X509) *stack, int index) {
+    return sk_X509_value(stack, index);
+}
+
+// Stacks of general names, which own what is pushed.
+static inline int copenssl_general_names_push(GENERAL_NAMES *names, GENERAL_NAME *name) {
+    return sk_GENERAL_NAME_push(names, name);
+}
+
+// One line for people, control characters escaped, in UTF-8.
+static inline int copenssl_print_name(BIO *bio, const X509_NAME *name) {
+    return X509_NAME_print_ex(bio, name, 0, XN_FLAG_ONELINE & ~ASN1_STRFLGS_ESC_MSB);
+}
+
+static inline int copenssl_name_add(X509_NAME *name, const char *field, const unsigned char *text, int count) {
+    return X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, text, count, -1, 0);
+}
+
+// An extension from OpenSSL's configuration syntax, such as "critical,CA:TRUE"; issuer and subject serve key identifiers.
+static inline X509_EXTENSION *copenssl_extension(X509 *issuer, X509 *subject, int nid, const char *value) {
+    X509V3_CTX context = {0};
+    X509V3_set_ctx(&context, issuer, subject, NULL, NULL, 0);
+    return X509V3_EXT_nconf_nid(NULL, &context, nid, value);
+}
+
+#endif

@@ -1,0 +1,30 @@
+/// What all transfers of one ``CurlClient`` have in common.
+///
+/// What is not here is fixed: only `https`, TLS 1.2 or later, certificate and host name always verified, no redirects, no cookies, no `.netrc`,
+/// no proxy but the one named here (the environment's `https_proxy` and `no_proxy` are not consulted).
+package struct CurlConfiguration: Sendable {
+    /// Path of a PEM file with the only certificate authorities to trust, or nil for those of the system.
+    package var certificateAuthorityFile: String?
+    /// URL of the proxy, as `http://proxy.example.com:3128`, or nil for none.
+    package var proxy: String?
+    /// Value of the `User-Agent` header, or nil to send none.
+    package var userAgent: String?
+    /// Connections to one host at a time.
+    ///
+    /// One is enough for HTTP/2, where requests share it; a server that speaks only HTTP/1.1 is then asked one
+    /// request after the other.
+    package var maximumConnectionsPerHost = 1
+    /// Transfers under way at a time, on all connections.
+    ///
+    /// Further requests wait their turn, and their total timeout runs meanwhile.
+    package var maximumConcurrentTransfers = 512
+    /// Time after which an unused connection is not used again.
+    package var maximumConnectionIdleTime = Duration.seconds(90)
+    /// Age from which a connection gets no further request.
+    package var maximumConnectionAge = Duration.seconds(3_600)
+    /// Bytes of all header lines that one response may have.
+    package var maximumHeaderBytes = 65_536
+
+    /// The defaults, with the system's certificate authorities and no proxy.
+    package init() {}
+}

@@ -1,0 +1,92 @@
+import CCurl
+
+/// Why a transfer brought no response, in curl's words.
+///
+/// It never holds a header, a body or a URL.
+package struct CurlError: Error, Sendable {
+    /// What a caller may want to tell apart.
+    package enum Kind: Sendable, Equatable {
+        /// The request cannot be sent as given: URL, scheme or a header is malformed.
+        case invalidRequest
+        /// The name of the server or proxy has no address.
+        case nameResolution
+        /// The server or proxy does not take the connection.
+        case connectFailed
+        /// The TLS handshake failed: version, certificate or host name.
+        case tls
+        /// A timeout of the request is over.
+        case timeout
+        /// The connection ended before the response did.
+        case connectionLost
+        /// What came is not valid HTTP, or the server reset the HTTP/2 stream.
+        case protocolError
+        /// Headers or content exceed the limit.
+        case responseTooLarge
+        /// The task that waited for the response was cancelled.
+        case cancelled
+        /// The client has been shut down.
+        case shutDown
+        case other
+    }
+
+    package let kind: Kind
+    /// curl's number: a `CURLcode`, or a `CURLMcode` where ``operation`` is a function of the multi interface.
+    package let code: Int
+    /// curl's text for the number.
+    package let text: String
+    /// What curl (or we) said about this case, or empty.
+    package let detail: String
+    /// The C function that failed; `transfer` for what happened on the network.
+    package let operation: String
+    /// Whether a byte of the request can have left this machine.
+    ///
+    /// False is certain: the connection was never ready for the request.
+    package private(set) var requestMayHaveBeenSent: Bool
+
+    init(
+        _ code: CURLcode, during operation: String, detail: String = "", kind: Kind? = nil,
+        requestMayHaveBeenSent: Bool = false
+    ) {
+        self.kind = kind ?? Kind(code, requestMayHaveBeenSent: requestMayHaveBeenSent)
+        self.code = Int(code.rawValue)
+        self.text = String(cString: curl_easy_strerror(code))
+        self.detail = detail
+        self.operation = operation
+        self.requestMayHaveBeenSent = requestMayHaveBeenSent
+    }
+
+    init(_ code: CURLMcode, during operation: String) {
+        self.kind = .other
+        self.code = Int(code.rawValue)
+        self.text = String(cString: curl_multi_strerror(code))
+        self.detail = ""
+        self.operation = operation
+        self.requestMayHaveBeenSent = false
+    }
+
+    /// The same failure, of a transfer of which more is known.
+    func with(requestMayHaveBeenSent: Bool) -> CurlError {
+        var error = self
+        error.requestMayHaveBeenSent = requestMayHaveBeenSent
+        return error
+    }
+
+    static func cancelled(requestMayHaveBeenSent: Bool) -> CurlError {
+        CurlError(
+            CURLE_ABORTED_BY_CALLBACK, during: "transfer", detail: "the waiting task was cancelled", kind: .cancelled,
+            requestMayHaveBeenSent: requestMayHaveBeenSent)
+    }
+
+    static func shutDown(requestMayHaveBeenSent: Bool) -> CurlError {
+        CurlError(
+            CURLE_ABORTED_BY_CALLBACK, during: "transfer", detail: "the client has been shut down", kind: .shutDown,
+            requestMayHaveBeenSent: requestMayHaveBeenSent)
+    }
+}
+
+extension CurlError: CustomStringConvertible {
+    /// One line such as `transfer: Couldn't connect to server (7): Failed to connect to …`.
+    package var description: String {
+        "\(operation): \(text) (\(code))" + (detail.isEmpty ? "" : ": \(detail)")
+    }
+}

@@ -1,0 +1,86 @@
+import CCurl
+
+extension EasyHandle {
+    /// Sets every option of a transfer except where its results go.
+    ///
+    /// The handle must be fresh or reset.
+    ///
+    /// - Parameters:
+    ///   - request: What to send.
+    ///   - configuration: What all transfers have in common.
+    /// - Throws: ``CurlError`` of kind ``CurlError/Kind/invalidRequest`` for a malformed header, otherwise whatever curl says.
+    func prepare(_ request: CurlRequest, _ configuration: CurlConfiguration) throws(CurlError) {
+        try collectErrorDetail()
+        try setSecurity(configuration)
+        try setConnection(configuration)
+        // Zero would mean the default.
+        try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, min(request.connectTimeout.milliseconds, Int(Int32.max))))
+        try set(CURLOPT_URL, request.url)
+        if let body = request.body { try setBody(body) }
+        if request.method == .head { try set(CURLOPT_NOBODY, 1) }
+        try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
+        try setHeaders(Self.headerLines(request))
+        try set(CURLOPT_USERAGENT, configuration.userAgent)
+    }
+
+    private func setSecurity(_ configuration: CurlConfiguration) throws(CurlError) {
+        try set(CURLOPT_PROTOCOLS_STR, "https")
+        try set(CURLOPT_FOLLOWLOCATION, 0)
+        try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
+        try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+        try set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+        try set(CURLOPT_SSL_VERIFYPEER, 1)
+        try set(CURLOPT_SSL_VERIFYHOST, 2)
+        if let file = configuration.certificateAuthorityFile {
+            try set(CURLOPT_CAINFO, file)
+            // Otherwise the system's directory of authorities would be trusted beside the file.
+            try set(CURLOPT_CAPATH, nil)
+        }
+    }
+
+    private func setConnection(_ configuration: CurlConfiguration) throws(CurlError) {
+        // Texts, even if empty, keep curl from looking at the environment.
+        try set(CURLOPT_PROXY, configuration.proxy ?? "")
+        try set(CURLOPT_NOPROXY, "")
+        try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
+        // Rather wait for a connection to share than open another.
+        try set(CURLOPT_PIPEWAIT, 1)
+        try set(CURLOPT_MAXAGE_CONN, Int(configuration.maximumConnectionIdleTime.components.seconds))
+        try set(CURLOPT_MAXLIFETIME_CONN, Int(configuration.maximumConnectionAge.components.seconds))
+        try set(CURLOPT_TCP_KEEPALIVE, 1)
+        try set(CURLOPT_TCP_NODELAY, 1)
+        try set(CURLOPT_PATH_AS_IS, 1)
+        try set(CURLOPT_NOSIGNAL, 1)
+        // Without it, giving up a transfer while its name is being resolved would block the thread until the resolver answers. The resolver's
+        // own thread cleans up when it is done.
+        try set(CURLOPT_QUICK_EXIT, 1)
+    }
+
+    /// The request's fields in curl's notation, and what keeps curl from adding fields that nobody asked for.
+    private static func headerLines(_ request: CurlRequest) throws(CurlError) -> [String] {
+        var lines = ["Expect:", "Accept:"]
+        if request.body != nil { lines.append("Content-Type:") }
+        for (name, value) in request.headers {
+            guard isToken(name), !value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
+                throw CurlError(
+                    CURLE_BAD_FUNCTION_ARGUMENT, during: "curl_slist_append", detail: "a header field is malformed")
+            }
+            lines.removeAll { $0.dropLast().lowercased() == name.lowercased() }
+            lines.append(value.isEmpty ? "\(name);" : "\(name): \(value)")
+        }
+        return lines
+    }
+
+    /// Whether the text can be a field name (RFC 9110, section 5.1).
+    private static func isToken(_ text: String) -> Bool {
+        !text.isEmpty
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                }
+            }
+    }
+}

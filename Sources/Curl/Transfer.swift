@@ -1,0 +1,118 @@
+import CCurl
+
+/// One request on its way: who waits for it, its easy handle while it is under way, and what has come of it.
+///
+/// Used on the thread of ``MultiLoop`` only.
+final class Transfer {
+    typealias Completion = CheckedContinuation<Result<CurlResponse, CurlError>, Never>
+
+    let id: TransferID
+    let request: CurlRequest
+    let deadline: ContinuousClock.Instant
+    /// The handle, from the moment when the transfer is under way.
+    var easy: EasyHandle?
+    private let completion: Completion
+    private var collector: ResponseCollector
+    private let configuration: CurlConfiguration
+    /// Whether a connection was ready, so that curl went on to the request.
+    private(set) var requestMayHaveBeenSent = false
+
+    init(_ submission: Submission, _ configuration: CurlConfiguration) {
+        id = submission.id
+        request = submission.request
+        deadline = submission.submitted + submission.request.totalTimeout
+        completion = submission.completion
+        self.configuration = configuration
+        collector = Self.collector(submission.request, configuration)
+    }
+
+    private static func collector(_ request: CurlRequest, _ configuration: CurlConfiguration) -> ResponseCollector {
+        ResponseCollector(
+            maximumHeaderBytes: configuration.maximumHeaderBytes, maximumBodyBytes: request.maximumResponseBytes)
+    }
+
+    /// Gives the caller the result.
+    ///
+    /// Called once, when the transfer leaves the loop.
+    func complete(_ result: Result<CurlResponse, CurlError>) { completion.resume(returning: result) }
+
+    // MARK: With curl
+
+    /// Sets the handle up for this transfer.
+    ///
+    /// curl gets our address unretained: the loop holds the transfer for as long as the handle is in the multi handle, and resets the handle
+    /// before anyone else uses it.
+    func prepare(_ easy: EasyHandle) throws(CurlError) {
+        try easy.prepare(request, configuration)
+        let address = Unmanaged.passUnretained(self).toOpaque()
+        try easy.set(CURLOPT_PRIVATE, address)
+        try easy.setPrerequest { address, _, _, _, _ in
+            Transfer.at(address)?.beginAttempt()
+            return CURL_PREREQFUNC_OK
+        }
+        try easy.set(CURLOPT_PREREQDATA, address)
+        try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, address in
+            Transfer.at(address)?.collect(bytes, size * count) { $0.receiveHeader($1) } ?? 0
+        }
+        try easy.set(CURLOPT_HEADERDATA, address)
+        try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, address in
+            Transfer.at(address)?.collect(bytes, size * count) { $0.receiveBody($1) } ?? 0
+        }
+        try easy.set(CURLOPT_WRITEDATA, address)
+    }
+
+    /// The transfer whose handle this is, among those in the multi handle.
+    static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
+        var address: UnsafeMutableRawPointer?
+        guard ccurl_easy_getinfo_pointer(easy, CURLINFO_PRIVATE, &address) == CURLE_OK else { return nil }
+        return at(address)
+    }
+
+    private static func at(_ address: UnsafeMutableRawPointer?) -> Transfer? {
+        address.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
+    }
+
+    /// A connection is ready and the request goes out next; for the second time, if curl found a kept connection dead or its stream refused.
+    private func beginAttempt() {
+        requestMayHaveBeenSent = true
+        collector = Self.collector(request, configuration)
+    }
+
+    /// Hands bytes on and answers as curl wants it: their number, or another number to end the transfer.
+    private func collect(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int,
+        _ receive: (inout ResponseCollector, UnsafeBufferPointer<UInt8>) -> Bool
+    ) -> Int {
+        let buffer = UnsafeRawBufferPointer(start: bytes, count: count).assumingMemoryBound(to: UInt8.self)
+        return receive(&collector, buffer) ? count : count + 1
+    }
+
+    /// What a transfer that ended with this code, on this handle, comes to.
+    func result(_ code: CURLcode, on easy: EasyHandle) -> Result<CurlResponse, CurlError> {
+        guard code == CURLE_OK else {
+            return .failure(
+                CurlError(
+                    code, during: "transfer", detail: collector.excess ?? easy.errorDetail,
+                    kind: collector.excess == nil ? nil : .responseTooLarge,
+                    requestMayHaveBeenSent: requestMayHaveBeenSent))
+        }
+        return Result { () throws(CurlError) in
+            CurlResponse(
+                status: try easy.long(CURLINFO_RESPONSE_CODE), httpVersion: .init(try easy.long(CURLINFO_HTTP_VERSION)),
+                headers: collector.headers, body: collector.body, total: try easy.duration(CURLINFO_TOTAL_TIME_T),
+                connect: try easy.duration(CURLINFO_CONNECT_TIME_T),
+                connectionWasReused: try easy.long(CURLINFO_NUM_CONNECTS) == 0)
+        }
+    }
+}
+
+extension CurlResponse.HTTPVersion {
+    /// Reads curl's number (`CURLINFO_HTTP_VERSION`).
+    init(_ number: Int) {
+        switch number {
+        case Int(CURL_HTTP_VERSION_1_0), Int(CURL_HTTP_VERSION_1_1): self = .http1
+        case Int(CURL_HTTP_VERSION_2_0): self = .http2
+        default: self = .other
+        }
+    }
+}

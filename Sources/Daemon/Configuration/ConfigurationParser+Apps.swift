@@ -1,0 +1,58 @@
+import Domain
+
+/// An app of the file: its name even where its description is wrong, so that keys and callers can be held against it.
+struct AppEntry {
+    let slug: String
+    let origin: ConfigurationOrigin
+    /// `nil` when a problem was reported.
+    let app: App?
+}
+
+extension ConfigurationParser {
+    /// Reads `apps`.
+    mutating func appsSection() -> [AppEntry] {
+        let entries = entries("apps", of: root, named: .slug).map { member in
+            AppEntry(slug: member.name, origin: member.origin, app: app(member))
+        }
+        if entries.isEmpty {
+            warn(
+                place(of: ["apps"]), key: "apps", "No app is configured; every call about an app is answered with 404.")
+        }
+        checkBundleIDsDiffer(entries)
+        return entries
+    }
+
+    private mutating func app(_ member: ConfigurationElement.Member) -> App? {
+        guard isTable(member.value) else { return nil }
+        let bundleID = requiredValue("bundleId", of: member.value, as: .bundleID)
+        let appAppleID = value("appAppleId", of: member.value, as: .appAppleID)
+        let fields = values("additionalConsumptionFields", of: member.value, as: .fieldName).map(\.value)
+        var environments = Set(AppStoreEnvironment.allCases)
+        if let element = self.member("environments", of: member.value) {
+            environments = Set(values("environments", of: member.value, as: .oneOf).map(\.value))
+            if case .list(let elements) = element.content, elements.isEmpty {
+                report(element.origin, key: element.key, "The list must name at least one environment.")
+            }
+        }
+        let appleIDElement = self.member("appAppleId", of: member.value)
+        if environments.contains(.production), appleIDElement == nil {
+            report(
+                member.origin, key: member.value.key(of: "appAppleId"),
+                "This key is required for an app in Production; App Store Connect shows it as \"Apple ID\".")
+        }
+        guard let bundleID else { return nil }
+        return App(
+            slug: member.name, bundleID: bundleID, appAppleID: appAppleID, environments: environments,
+            additionalConsumptionFields: Set(fields))
+    }
+
+    private mutating func checkBundleIDsDiffer(_ entries: [AppEntry]) {
+        for (index, entry) in entries.enumerated() {
+            guard let app = entry.app,
+                let earlier = entries[..<index].first(where: { $0.app?.bundleID == app.bundleID }),
+                let element = root.element(at: ["apps", entry.slug, "bundleId"])
+            else { continue }
+            report(element.origin, key: element.key, "The app `\(earlier.slug)` has the same bundle id.")
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import Domain
+
+extension ConfigurationParser {
+    /// Reads `callers`, and holds their scopes against the apps.
+    mutating func callersSection(apps: [AppEntry]) -> [CallerConfiguration] {
+        var callers: [CallerConfiguration] = []
+        let entries = entries("callers", of: root, named: .slug)
+        if entries.isEmpty {
+            warn(
+                place(of: ["callers"]), key: "callers",
+                "No caller is configured; every call of `/v1` is answered with 401.")
+        }
+        var owners: [[UInt8]: String] = [:]
+        for entry in entries where isTable(entry.value) {
+            let digest = requiredValue("tokenSHA256", of: entry.value, as: .tokenDigest)
+            if let digest, let element = member("tokenSHA256", of: entry.value) {
+                if let owner = owners[digest] {
+                    report(element.origin, key: element.key, "The caller `\(owner)` has the same token.")
+                }
+                owners[digest] = owners[digest] ?? entry.name
+            }
+            let scopes = scopes(entry.value, apps: apps)
+            guard let digest else { continue }
+            callers.append(
+                CallerConfiguration(caller: Caller(name: entry.name, scopes: scopes), tokenDigest: digest))
+        }
+        return callers
+    }
+
+    private mutating func scopes(_ caller: ConfigurationElement, apps: [AppEntry]) -> [String: Set<Scope>] {
+        guard member("scopes", of: caller) != nil else {
+            report(
+                caller.origin, key: caller.key(of: "scopes"),
+                "This key is required; it must be a table of apps, each with the list of the caller's scopes.")
+            return [:]
+        }
+        var scopes: [String: Set<Scope>] = [:]
+        guard let table = member("scopes", of: caller) else { return [:] }
+        for entry in entries("scopes", of: caller, named: .slug) {
+            let granted = values(entry.name, of: table, as: ConfigurationValue<Scope>.oneOf).map(\.value)
+            if isKnown(entry.name, at: entry.origin, key: entry.value.key, apps: apps) {
+                scopes[entry.name] = Set(granted)
+            }
+        }
+        return scopes
+    }
+}

@@ -1,0 +1,102 @@
+import Domain
+import KeyCustody
+
+extension ConfigurationParser {
+    /// Reads `keys`, and holds them against the apps.
+    mutating func keysSection(apps: [AppEntry]) -> [KeyDeclaration] {
+        var keys: [KeyDeclaration] = []
+        var idLines: [String: ConfigurationOrigin] = [:]
+        var activeKeys: [String: String] = [:]
+        for element in elements("keys", of: root) where isTable(element) {
+            let id = requiredValue("id", of: element, as: .keyID)
+            if let id, let place = member("id", of: element)?.origin {
+                if let earlier = idLines[id] {
+                    report(place, key: element.key(of: "id"), "This key id is already given\(Self.line(earlier)).")
+                }
+                idLines[id] = idLines[id] ?? place
+            }
+            let issuer = requiredValue("issuer", of: element, as: .issuerID)
+            let file = keyFile(element)
+            let state = value("state", of: element, as: ConfigurationValue<KeyStatus.State>.oneOf) ?? .active
+            let served = appsOfKey(element, apps: apps)
+            if state == .active {
+                for app in served {
+                    if let other = activeKeys[app.value] {
+                        report(
+                            app.element.origin, key: app.element.key,
+                            "The app `\(app.value)` has an active key already: `\(other)`; make one of them `standby`.")
+                    }
+                    activeKeys[app.value] = activeKeys[app.value] ?? id ?? element.key
+                }
+            }
+            guard let id, let issuer, let file else { continue }
+            keys.append(
+                KeyDeclaration(
+                    keyID: id, issuerID: issuer, path: file.path, source: file.source, state: state,
+                    apps: served.map(\.value)))
+        }
+        for app in apps where activeKeys[app.slug] == nil {
+            warn(
+                app.origin, key: "apps.\(app.slug)",
+                "This app has no active key; every call to Apple about it fails with `key-unavailable`.")
+        }
+        return keys
+    }
+
+    private mutating func keyFile(
+        _ element: ConfigurationElement
+    ) -> (path: String, source: KeyDeclaration.Source)? {
+        let count = problems.count
+        let path = value("file", of: element, as: .absolutePath)
+        let credential = value("credential", of: element, as: .credentialName)
+        let groupReadable = value("allowGroupReadable", of: element, as: .bool)
+        switch (path, credential) {
+        case (let path?, nil):
+            return (path, .file(allowsGroupRead: groupReadable ?? false))
+        case (nil, let name?):
+            if groupReadable != nil {
+                report(
+                    element.origin, key: element.key(of: "allowGroupReadable"),
+                    "This is for `file` only; systemd itself sets the permissions of a credential.")
+            }
+            return ("\(credentialsDirectory)/\(name)", .credential)
+        case (nil, nil):
+            guard problems.count == count else { return nil }
+            report(
+                element.origin, key: element.key,
+                "The key needs either `file`, the path of its `.p8`, or `credential`, the name of a systemd credential."
+            )
+            return nil
+        case (_?, _?):
+            report(element.origin, key: element.key, "The key has both `file` and `credential`; keep one.")
+            return nil
+        }
+    }
+
+    private mutating func appsOfKey(
+        _ element: ConfigurationElement, apps: [AppEntry]
+    ) -> [(value: String, element: ConfigurationElement)] {
+        guard let list = member("apps", of: element) else {
+            report(
+                element.origin, key: element.key(of: "apps"),
+                "This key is required; it must be the list of the apps that the key signs for.")
+            return []
+        }
+        let named = values("apps", of: element, as: .slug)
+        if case .list(let elements) = list.content, elements.isEmpty {
+            report(list.origin, key: list.key, "The list must name at least one app.")
+        }
+        return named.filter { isKnown($0.value, at: $0.element.origin, key: $0.element.key, apps: apps) }
+    }
+
+    /// Whether an app exists; a problem is reported where it does not.
+    mutating func isKnown(_ slug: String, at origin: ConfigurationOrigin, key: String, apps: [AppEntry]) -> Bool {
+        guard !apps.contains(where: { $0.slug == slug }) else { return true }
+        let hint = apps.isEmpty ? "`apps` is empty." : Suggestion.text(for: slug, among: apps.map(\.slug))
+        report(origin, key: key, "No app is named `\(slug)`. \(hint)")
+        return false
+    }
+
+    /// A few words on where something else stands.
+    static func line(_ origin: ConfigurationOrigin) -> String { origin.line.map { " on line \($0)" } ?? "" }
+}

@@ -1,0 +1,76 @@
+import Listener
+
+extension ConfigurationParser {
+    /// Reads `listeners`.
+    mutating func listenersSection() -> ListenersConfiguration {
+        let listeners = ListenersConfiguration(
+            api: listener("api", defaultAddress: .tcp(host: "127.0.0.1", port: 8080)),
+            admin: listener("admin", defaultAddress: .unix(path: "/run/purser/admin.sock", mode: 0o600)),
+            health: listener("health", defaultAddress: .tcp(host: "127.0.0.1", port: 9090)))
+        let all = [("api", listeners.api), ("admin", listeners.admin), ("health", listeners.health)]
+        checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
+        checkExposure(of: listeners.admin, "admin", because: "it asks for no credential")
+        checkAddressesDiffer(all.compactMap { name, listener in listener.map { (name, $0.address) } })
+        if all.allSatisfy({ $0.1 == nil }) {
+            report(
+                place(of: ["listeners"]), key: "listeners", "Every listener is switched off; nothing could be reached.")
+        }
+        return listeners
+    }
+
+    private mutating func listener(_ name: String, defaultAddress: ListenerAddress) -> ListenerSettings? {
+        let path = ["listeners", name]
+        let mode = setting(path + ["mode"], as: .socketMode)
+        let choice = setting(path + ["address"], as: .listenerAddress, default: .at(defaultAddress))
+        let defaults = ListenerSettings(address: defaultAddress)
+        func listener(at address: ListenerAddress) -> ListenerSettings {
+            ListenerSettings(
+                address: address,
+                maximumConnections: setting(
+                    path + ["maximumConnections"], as: .count(1...100_000), default: defaults.maximumConnections),
+                maximumHeaderBytes: setting(
+                    path + ["maximumHeaderBytes"], as: .bytes(1 << 10...1 << 20), default: defaults.maximumHeaderBytes),
+                maximumBodyBytes: setting(
+                    path + ["maximumBodyBytes"], as: .bytes(1 << 10...1 << 26), default: defaults.maximumBodyBytes),
+                idleTimeout: setting(
+                    path + ["idleTimeout"], as: .duration(.seconds(1) ... .seconds(3600)),
+                    default: defaults.idleTimeout))
+        }
+        switch choice {
+        case .none:
+            _ = listener(at: defaultAddress)
+            return nil
+        case .at(.unix(let path, let defaultMode)):
+            return listener(at: .unix(path: path, mode: mode ?? defaultMode))
+        case .at(let address):
+            if mode != nil {
+                report(
+                    place(of: path + ["mode"]), key: "listeners.\(name).mode",
+                    "Only a Unix socket has a mode; this listener has a TCP address.")
+            }
+            return listener(at: address)
+        }
+    }
+
+    /// Reports a TCP address that other machines can reach.
+    private mutating func checkExposure(of listener: ListenerSettings?, _ name: String, because reason: String) {
+        guard let listener, !listener.address.isLocal else { return }
+        report(
+            place(of: ["listeners", name, "address"]), key: "listeners.\(name).address",
+            """
+            This listener may only have a loopback address (`127.0.0.1`, `[::1]`) or a Unix socket, \
+            because \(reason); put a TLS proxy on this machine in front of it.
+            """)
+    }
+
+    private mutating func checkAddressesDiffer(_ listeners: [(name: String, address: ListenerAddress)]) {
+        for (index, later) in listeners.enumerated() {
+            // Port 0 asks the kernel for a free one, so it never collides.
+            if case .tcp(_, port: 0) = later.address { continue }
+            guard let earlier = listeners[..<index].first(where: { $0.address == later.address }) else { continue }
+            report(
+                place(of: ["listeners", later.name, "address"]), key: "listeners.\(later.name).address",
+                "The listener `\(earlier.name)` has the same address.")
+        }
+    }
+}

@@ -1,0 +1,25 @@
+package import Listener
+
+/// One listener: where it is bound and what it takes at most.
+package struct ListenerSettings: Sendable, Equatable {
+    package let address: ListenerAddress
+    /// Connections open at once; more wait in the kernel's queue.
+    package let maximumConnections: Int
+    /// The largest request head, in bytes.
+    package let maximumHeaderBytes: Int
+    /// The largest request body, in bytes.
+    package let maximumBodyBytes: Int
+    /// How long a connection may stay silent before it is closed.
+    package let idleTimeout: Duration
+
+    package init(
+        address: ListenerAddress, maximumConnections: Int = 1024, maximumHeaderBytes: Int = 32 * 1024,
+        maximumBodyBytes: Int = 1024 * 1024, idleTimeout: Duration = .seconds(75)
+    ) {
+        self.address = address
+        self.maximumConnections = maximumConnections
+        self.maximumHeaderBytes = maximumHeaderBytes
+        self.maximumBodyBytes = maximumBodyBytes
+        self.idleTimeout = idleTimeout
+    }
+}

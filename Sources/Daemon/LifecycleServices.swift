@@ -1,0 +1,71 @@
+import Curl
+import Domain
+import Logging
+import ServiceLifecycle
+import StoreSQLite
+import Systemd
+
+/// Ends the work with Apple when everything that calls it has ended.
+struct CurlService: Service {
+    let client: CurlClient
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        await client.shutdown()
+    }
+}
+
+/// Closes the store when everything that uses it has ended.
+struct StoreService: Service {
+    let store: SQLiteStore
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        await store.close()
+    }
+}
+
+/// Says when the daemon is ready and when it is leaving; the last in the list, so that it is told first to stop.
+struct ReadinessService: Service {
+    let health: HealthMonitor
+    let notifier: Notifier
+    let drainDelay: Duration
+    let logger: Logger
+
+    func run() async throws {
+        notifier.tell(.ready, .status(health.statusLine), logger: logger)
+        logger.notice("Ready: \(health.statusLine)")
+        try? await gracefulShutdown()
+        health.startDraining()
+        notifier.tell(.status(health.statusLine), logger: logger)
+        logger.notice("Draining", metadata: ["delay": "\(drainDelay)"])
+        // The orchestrator needs this long to see `/readyz` and to send its callers elsewhere.
+        try? await Task.sleep(for: drainDelay)
+    }
+}
+
+/// Tells the service manager that requests in flight are finished; stands before the listeners in the list, and so after
+/// them at the end.
+struct StoppingService: Service {
+    let notifier: Notifier
+    let logger: Logger
+
+    func run() async throws {
+        try? await gracefulShutdown()
+        notifier.tell(.stopping, .status("Stopping"), logger: logger)
+        logger.notice("Stopping")
+    }
+}
+
+extension Notifier {
+    /// Notifies the service manager; that it cannot be told is logged, as nothing else can be done about it.
+    func tell(_ states: State..., logger: Logger) {
+        for state in states {
+            do {
+                _ = try notify(state)
+            } catch {
+                logger.error("The service manager cannot be told", metadata: ["cause": "\(error)"])
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import Logging
+import ServiceLifecycle
+import Systemd
+import UnixSignals
+
+/// Runs the daemon until it is told to stop.
+package enum Serve {
+    /// The name in the journal.
+    static let identifier = "purser"
+
+    /// Starts, serves, drains and returns.
+    ///
+    /// The first SIGTERM or SIGINT drains; a second one exits at once with 128 and the signal's number, as a shell would.
+    /// - Throws: what a part says of why it cannot start or go on.
+    package static func run(configuration: DaemonConfiguration) async throws {
+        let destination = LogDestination.detect(
+            environment: ProcessInfo.processInfo.environment, standardError: STDERR_FILENO, identifier: identifier,
+            fieldPrefix: "PURSER_")
+        let logger = Logger(label: identifier) { label in
+            destination.makeHandler(label: label, level: configuration.logLevel)
+        }
+        try ProcessHardening.disableCoreDumps()
+        for warning in configuration.warnings { logger.warning("Configuration: \(warning)") }
+        if configuration.apple.usesCustomUpstream {
+            logger.warning("UPSTREAM IS CUSTOM: calls go to the configured servers, not to Apple")
+        }
+        var surroundings = Surroundings(logger: logger)
+        surroundings.watchdogInterval = try Notifier.watchdogInterval()
+        let daemon = try await makeDaemon(configuration: configuration, surroundings: surroundings)
+        for (name, address) in daemon.addresses.sorted(by: { $0.key < $1.key }) {
+            logger.notice("Listening", metadata: ["listener": "\(name)", "address": "\(address)"])
+        }
+        let group = ServiceGroup(
+            configuration: groupConfiguration(daemon, timeout: configuration.shutdown.timeout, logger: logger))
+        let signals = Task { await stop(group, onSignalsOf: logger) }
+        defer { signals.cancel() }
+        try await daemon.run(in: group)
+        logger.notice("Stopped")
+    }
+
+    private static func groupConfiguration(
+        _ daemon: Daemon, timeout: Duration, logger: Logger
+    ) -> ServiceGroupConfiguration {
+        var configuration = ServiceGroupConfiguration(
+            services: daemon.services.map {
+                ServiceGroupConfiguration.ServiceConfiguration(
+                    service: $0, successTerminationBehavior: .gracefullyShutdownGroup,
+                    failureTerminationBehavior: .gracefullyShutdownGroup)
+            },
+            logger: logger)
+        configuration.maximumGracefulShutdownDuration = timeout
+        return configuration
+    }
+
+    private static func stop(_ group: ServiceGroup, onSignalsOf logger: Logger) async {
+        var count = 0
+        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
+            count += 1
+            guard count == 1 else {
+                logger.warning("A second signal: leaving at once")
+                _exit(128 + (signal == .sigint ? SIGINT : SIGTERM))
+            }
+            await group.triggerGracefulShutdown()
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package import OpenSSL
+
+/// A JWS in compact form: header, payload and signature in Base64url between dots.
+///
+/// Making one only finds the parts, so that a cache keyed by ``protectedHeader`` can spare parsing the header. Nothing in it is to be believed
+/// before ``verify(with:header:)`` has returned.
+/// Source: RFC 7515, section 7.1.
+package struct CompactJWS: Sendable {
+    /// The size of a token beyond which it is refused, in bytes, unless the reader says otherwise.
+    package static let defaultMaximumCount = 256 * 1024
+    /// Length of an ES256 signature in bytes.
+    package static let signatureCount = 64
+
+    private let bytes: [UInt8]
+    private let firstDot: Int
+    private let secondDot: Int
+
+    /// Finds the parts of a token.
+    ///
+    /// - Parameters:
+    ///   - bytes: The token, nothing around it.
+    ///   - maximumCount: The longest token to accept, in bytes.
+    /// - Throws: ``JOSEError/tooLarge(maximumCount:)`` or ``JOSEError/malformed``
+    package init(_ bytes: [UInt8], maximumCount: Int = defaultMaximumCount) throws(JOSEError) {
+        guard bytes.count <= maximumCount else { throw .tooLarge(maximumCount: maximumCount) }
+        let dot = UInt8(ascii: ".")
+        guard let firstDot = bytes.firstIndex(of: dot), firstDot > 0,
+            let secondDot = bytes[(firstDot + 1)...].firstIndex(of: dot), secondDot > firstDot + 1,
+            secondDot + 1 < bytes.count, !bytes[(secondDot + 1)...].contains(dot)
+        else { throw .malformed }
+        self.bytes = bytes
+        self.firstDot = firstDot
+        self.secondDot = secondDot
+    }
+
+    /// Finds the parts of a token given as text.
+    package init(_ text: String, maximumCount: Int = defaultMaximumCount) throws(JOSEError) {
+        try self.init(Array(text.utf8), maximumCount: maximumCount)
+    }
+
+    /// The header as it stands in the token, in Base64url: a key for caches.
+    package var protectedHeader: ArraySlice<UInt8> { bytes[..<firstDot] }
+
+    /// Reads the header.
+    ///
+    /// - Throws: ``JOSEError``, of which ``JOSEError/unsupportedAlgorithm`` for any `alg` but `ES256`.
+    package func parseHeader() throws(JOSEError) -> JOSEHeader { try JOSEHeader(rawSegment: Array(protectedHeader)) }
+
+    /// Decodes the payload.
+    ///
+    /// - Throws: ``JOSEError/invalidBase64URL``
+    package func decodePayload() throws(JOSEError) -> [UInt8] {
+        try decode((firstDot + 1)..<secondDot)
+    }
+
+    /// Checks that the key's owner signed this header and payload with ES256.
+    ///
+    /// - Parameters:
+    ///   - key: The key to believe.
+    ///   - header: This token's header, read from it or from one with the same ``protectedHeader``.
+    /// - Throws: ``JOSEError``
+    package func verify(with key: ECPublicKey, header: JOSEHeader) throws(JOSEError) {
+        guard protectedHeader.elementsEqual(header.rawSegment) else { throw .headerMismatch }
+        let signature = try decode((secondDot + 1)..<bytes.count)
+        guard signature.count == Self.signatureCount else { throw .invalidSignatureLength }
+        let isValid: Bool
+        do throws(OpenSSLError) {
+            isValid = try key.isValidSignature(signature.span, for: bytes.span.extracting(..<secondDot))
+        } catch {
+            throw .library(error)
+        }
+        guard isValid else { throw .invalidSignature }
+    }
+
+    /// Reads the header, then checks the signature.
+    ///
+    /// - Returns: The header.
+    /// - Throws: ``JOSEError``
+    @discardableResult
+    package func verify(with key: ECPublicKey) throws(JOSEError) -> JOSEHeader {
+        let header = try parseHeader()
+        try verify(with: key, header: header)
+        return header
+    }
+
+    private func decode(_ range: Range<Int>) throws(JOSEError) -> [UInt8] {
+        guard let decoded = Base64URL.decode(bytes.span.extracting(range)) else { throw .invalidBase64URL }
+        return decoded
+    }
+}

@@ -1,0 +1,122 @@
+package import Domain
+import Foundation
+import JOSE
+package import Logging
+package import Metrics
+import Synchronization
+
+/// Mints Apple's bearer tokens and keeps them until they have lived most of their life.
+///
+/// | Cache | Key | Lifetime | Bound |
+/// | --- | --- | --- | --- |
+/// | tokens | key id and bundle id | 80 % of the token's life | one an app and active key |
+///
+/// A token is minted under the lock of its own slot: however many callers ask at once, one signs, and the others wait the
+/// few dozen microseconds that a signature takes. No caller ever waits for another app's key.
+package struct TokenMinter: TokenSource {
+    private let keys: KeyRing
+    private let policy: TokenPolicy
+    private let clock: Clock
+    private let slots: TokenSlots
+    private let minted: Counter
+    private let failed: Counter
+    private let logger: Logger
+
+    /// The two clocks of a minter: one dates claims, the other measures age.
+    package struct Clock: Sendable {
+        let now: WallClock
+        let monotonicNow: @Sendable () -> ContinuousClock.Instant
+
+        package init(
+            now: @escaping WallClock,
+            monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+        ) {
+            self.now = now
+            self.monotonicNow = monotonicNow
+        }
+    }
+
+    package init(
+        keys: KeyRing, policy: TokenPolicy = .standard, clock: Clock, metrics: any MetricsFactory, logger: Logger
+    ) {
+        self.keys = keys
+        self.policy = policy
+        self.clock = clock
+        self.logger = logger
+        slots = TokenSlots()
+        minted = Counter(label: "purser_tokens_minted", dimensions: [], factory: metrics)
+        failed = Counter(label: "purser_token_mint_failures", dimensions: [], factory: metrics)
+    }
+
+    package func token(for app: App) async throws(ServiceError) -> BearerToken {
+        guard let key = keys.activeKey(for: app) else {
+            throw ServiceError(
+                .keyUnavailable, "App `\(app.slug)` has no active key; declare one in the configuration's `keys`.")
+        }
+        return try slots.slot(key.declaration.keyID, app.bundleID).withLock { slot throws(ServiceError) in
+            slot.wasUsed = true
+            if let held = slot.held, isFresh(held, share: policy.reuseShare) { return held.token }
+            return try mint(into: &slot, with: key, for: app)
+        }
+    }
+
+    package func refused(_ token: BearerToken, for app: App) async {
+        let instant = clock.monotonicNow()
+        let mayMint = slots.mayMintAfterRefusal(keyID: token.keyID, at: instant, interval: policy.refusalInterval)
+        slots.slot(token.keyID, app.bundleID).withLock { slot in
+            guard mayMint, slot.held?.token.generation == token.generation else { return }
+            slot.held = nil
+        }
+        logger.warning(
+            "Apple refused a token",
+            metadata: ["app": "\(app.slug)", "key_id": "\(token.keyID)", "dropped": "\(mayMint)"])
+    }
+
+    /// Replaces every token in use that is about to grow too old, so that no call has to wait for a mint.
+    ///
+    /// - Parameter apps: the apps whose tokens to look after.
+    package func refresh(_ apps: [App]) {
+        for app in apps {
+            guard let key = keys.activeKey(for: app) else { continue }
+            slots.slot(key.declaration.keyID, app.bundleID).withLock { slot in
+                guard slot.wasUsed, let held = slot.held, !isFresh(held, share: policy.refreshShare) else { return }
+                slot.wasUsed = false
+                do throws(ServiceError) {
+                    _ = try mint(into: &slot, with: key, for: app)
+                } catch {
+                    // The next call will try again and tell its caller.
+                    logger.error(
+                        "A token could not be refreshed", metadata: ["app": "\(app.slug)", "cause": "\(error.cause ?? "")"])
+                }
+            }
+        }
+    }
+
+    /// Whether a token is young enough, by its age and by the clock that Apple sees.
+    private func isFresh(_ held: TokenSlots.Held, share: Double) -> Bool {
+        let life = Duration.seconds(policy.lifetime * share)
+        let age = held.mintedAt.duration(to: clock.monotonicNow())
+        let wallAge = clock.now().timeIntervalSince(held.issuedAt)
+        return age < life && wallAge > -policy.backdating && wallAge < policy.lifetime * share
+    }
+
+    private func mint(
+        into slot: inout TokenSlots.Slot, with key: KeyRing.Key, for app: App
+    ) throws(ServiceError) -> BearerToken {
+        let now = clock.now()
+        let value: String
+        do {
+            value = try TokenFormat.sign(
+                key, bundleID: app.bundleID, issuedAt: now.addingTimeInterval(-policy.backdating),
+                expiresAt: now.addingTimeInterval(policy.lifetime))
+        } catch {
+            failed.increment()
+            throw ServiceError(.keyUnavailable, "The token for Apple could not be signed.", cause: "\(error)")
+        }
+        let token = BearerToken(
+            value: value, keyID: key.declaration.keyID, generation: slots.nextGeneration())
+        slot.held = TokenSlots.Held(token: token, issuedAt: now, mintedAt: clock.monotonicNow())
+        minted.increment()
+        return token
+    }
+}

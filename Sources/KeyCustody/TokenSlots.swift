@@ -1,0 +1,64 @@
+import Domain
+import Foundation
+import Synchronization
+
+/// The cached tokens, each behind a lock of its own.
+final class TokenSlots: Sendable {
+    /// A token with the instants that bound its use.
+    struct Held {
+        let token: BearerToken
+        let issuedAt: Date
+        let mintedAt: ContinuousClock.Instant
+    }
+
+    /// The place of one key's token for one bundle id.
+    struct Slot {
+        var held: Held?
+        /// Whether somebody asked since the last refresh; idle apps are not refreshed.
+        var wasUsed = false
+    }
+
+    /// One slot behind its lock.
+    final class LockedSlot: Sendable {
+        private let slot = Mutex(Slot())
+
+        func withLock<Result, Failure: Error>(
+            _ body: (inout Slot) throws(Failure) -> Result
+        ) throws(Failure) -> Result {
+            try slot.withLock { slot throws(Failure) in try body(&slot) }
+        }
+    }
+
+    private struct Key: Hashable {
+        let keyID: String
+        let bundleID: String
+    }
+
+    private let slots = Mutex<[Key: LockedSlot]>([:])
+    private let refusals = Mutex<[String: ContinuousClock.Instant]>([:])
+    private let generation = Atomic<UInt64>(0)
+
+    func slot(_ keyID: String, _ bundleID: String) -> LockedSlot {
+        let key = Key(keyID: keyID, bundleID: bundleID)
+        return slots.withLock { slots in
+            if let slot = slots[key] { return slot }
+            let slot = LockedSlot()
+            slots[key] = slot
+            return slot
+        }
+    }
+
+    /// Whether a refusal may force a mint: once an interval for each key, so that a key which Apple refuses for good does
+    /// not turn every call into a signature.
+    func mayMintAfterRefusal(keyID: String, at instant: ContinuousClock.Instant, interval: Duration) -> Bool {
+        refusals.withLock { refusals in
+            if let last = refusals[keyID], last.duration(to: instant) < interval { return false }
+            refusals[keyID] = instant
+            return true
+        }
+    }
+
+    func nextGeneration() -> UInt64 {
+        generation.wrappingAdd(1, ordering: .relaxed).newValue
+    }
+}

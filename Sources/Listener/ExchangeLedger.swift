@@ -1,0 +1,40 @@
+/// Counts what was asked and what was answered on one connection, on which answers come in the order of the requests.
+struct ExchangeLedger {
+    private var requestsBegun = 0
+    private var responsesEnded = 0
+
+    /// Whether a request has begun and its end has not arrived.
+    private(set) var isReadingRequest = false
+
+    /// Whether the head of an answer was written and its end was not.
+    private(set) var isWritingResponse = false
+
+    /// The bytes of body that have arrived of the request being read.
+    private(set) var bodyBytes = 0
+
+    /// How many requests have begun and are not answered to the end.
+    var responsesOwed: Int { requestsBegun - responsesEnded }
+
+    mutating func requestBegins() {
+        requestsBegun += 1
+        isReadingRequest = true
+        bodyBytes = 0
+    }
+
+    mutating func bodyArrives(_ count: Int) {
+        bodyBytes += count
+    }
+
+    mutating func requestEnds() {
+        isReadingRequest = false
+    }
+
+    mutating func responseBegins() {
+        isWritingResponse = true
+    }
+
+    mutating func responseEnds() {
+        responsesEnded += 1
+        isWritingResponse = false
+    }
+}

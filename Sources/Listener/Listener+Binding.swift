@@ -1,0 +1,98 @@
+import Glibc
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+
+extension Listener {
+    /// Opens the listening channel, which accepts nothing before `autoRead` is set.
+    func open() async throws(ListenerError.Reason) -> (any Channel, BoundAddress) {
+        // A socket that the service manager hands over becomes a third case: its descriptor goes the way of a Unix
+        // socket's, while its file, if it has one, stays.
+        switch configuration.address {
+        case .tcp(let host, let port):
+            let channel = try await open { bootstrap in
+                try await bootstrap.bind(to: SocketAddress(ipAddress: host, port: port)).get()
+            }
+            whenClosed(channel, remove: nil)
+            return (channel, .tcp(host: host, port: channel.localAddress?.port ?? port))
+
+        case .unix(let path, let mode):
+            let (descriptor, file) = try UnixSocketFile.bind(path: path, mode: mode)
+            do throws(ListenerError.Reason) {
+                let channel = try await open(descriptor: descriptor) { bootstrap in
+                    try await bootstrap.withBoundSocket(descriptor).get()
+                }
+                whenClosed(channel, remove: file)
+                return (channel, .unix(path: path))
+            } catch {
+                file.remove()
+                throw error
+            }
+        }
+    }
+
+    private func open(
+        descriptor: Int32? = nil, _ bind: (ServerBootstrap) async throws -> any Channel
+    ) async throws(ListenerError.Reason) -> any Channel {
+        do {
+            return try await bind(bootstrap(descriptor: descriptor))
+        } catch let error as IOError {
+            throw ListenerError.Reason(errno: error.errnoCode)
+        } catch {
+            throw .other("\(error)")
+        }
+    }
+
+    private func bootstrap(descriptor: Int32?) -> ServerBootstrap {
+        let (configuration, connections, logger) = (configuration, connections, logger)
+        let (http, accepted) = (http, acceptedContinuation)
+        return ServerBootstrap(group: eventLoopGroup)
+            .serverChannelOption(.backlog, value: Int32(clamping: configuration.backlog))
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .serverChannelOption(.autoRead, value: false)
+            // More than one at a time could exceed the limit, which is looked at before each read.
+            .serverChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.allowRemoteHalfClosure, value: true)
+            .serverChannelInitializer { channel in
+                // NIO gives a descriptor from elsewhere its own backlog before it looks at the option.
+                if let descriptor { listen(descriptor, Int32(clamping: configuration.backlog)) }
+                return channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.addHandler(
+                        AcceptHandler(
+                            connections: connections, maximumConnections: configuration.maximumConnections,
+                            logger: logger))
+                }
+            }
+            .childChannelInitializer { channel in
+                // Inbound TLS goes here: its handler comes before those of HTTP.
+                http.setup(channel: channel, logger: logger).map { connection in
+                    // Kept until it is closed: NIO stops the process when a connection is released that nobody has
+                    // handled, which can be in the stream when a cancelled task no longer reads it.
+                    channel.closeFuture.whenComplete { _ in withExtendedLifetime(connection) {} }
+                    accepted.yield(connection)
+                    if let order = connections.order { OpenConnections.pass(order, to: channel) }
+                }
+            }
+    }
+
+    private func whenClosed(_ channel: any Channel, remove file: UnixSocketFile?) {
+        channel.closeFuture.whenComplete { [connections] _ in
+            file?.remove()
+            connections.acceptingHasEnded()
+        }
+    }
+}
+
+extension HTTP1Channel.Configuration {
+    /// The limits of a listener as HummingbirdCore and our own handler take them.
+    init(_ configuration: ListenerConfiguration, logger: Logger) {
+        self.init(
+            additionalChannelHandlers: [ConnectionGuard(configuration: configuration, logger: logger)],
+            idleTimeout: nil,
+            httpDecoderConfiguration: DecoderConfiguration(
+                maxHeaderFieldSize: configuration.maximumHeaderBytes,
+                maxHeaderListSize: configuration.maximumHeaderBytes,
+                maxHeaderFieldCount: configuration.maximumHeaderCount))
+    }
+}

@@ -1,0 +1,123 @@
+package import HummingbirdCore
+package import Logging
+package import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// Listens on one address and serves HTTP/1.1 on the connections it accepts.
+///
+/// Binding is a step of its own, so that a daemon can bind all its listeners before it calls itself ready: clients that
+/// connect between ``bind()`` and ``run()`` wait in the kernel's queue.
+///
+/// A responder learns who asks from its channel's `remoteAddress`, which a Unix socket's peer does not have; which
+/// listener it serves it knows from being given to that one.
+package actor Listener: Service {
+    private enum State {
+        case idle
+        case binding
+        case bound(any Channel)
+        case ended
+    }
+
+    let configuration: ListenerConfiguration
+    let logger: Logger
+    let eventLoopGroup: any EventLoopGroup
+    let connections: OpenConnections
+    let http: HTTP1Channel
+    let accepted: AsyncStream<HTTP1Channel.Value>
+    let acceptedContinuation: AsyncStream<HTTP1Channel.Value>.Continuation
+    private var state = State.idle
+
+    /// Makes a listener, which does nothing yet.
+    ///
+    /// - Parameters:
+    ///   - configuration: name, address and limits.
+    ///   - responder: answers the requests.
+    ///   - eventLoopGroup: runs the connections; a group of NIOPosix.
+    ///   - logger: the listener's name is added to what is logged.
+    package init(
+        configuration: ListenerConfiguration,
+        responder: @escaping HTTPChannelHandler.Responder,
+        eventLoopGroup: any EventLoopGroup,
+        logger: Logger
+    ) {
+        var logger = logger
+        logger[metadataKey: "listener"] = "\(configuration.name)"
+        let (accepted, continuation) = AsyncStream.makeStream(of: HTTP1Channel.Value.self)
+        self.configuration = configuration
+        self.logger = logger
+        self.eventLoopGroup = eventLoopGroup
+        self.accepted = accepted
+        acceptedContinuation = continuation
+        connections = OpenConnections { continuation.finish() }
+        http = HTTP1Channel(
+            responder: responder, configuration: HTTP1Channel.Configuration(configuration, logger: logger))
+    }
+
+    /// Binds the address and lets the kernel queue connections; none is served before ``run()``.
+    ///
+    /// - Returns: where it listens.
+    /// - Throws: why it cannot, and how to put it right.
+    package func bind() async throws(ListenerError) -> BoundAddress {
+        guard case .idle = state else { throw error(.alreadyUsed) }
+        state = .binding
+        do throws(ListenerError.Reason) {
+            let (channel, address) = try await open()
+            state = .bound(channel)
+            logger.info("Listening", metadata: ["address": "\(address)"])
+            return address
+        } catch {
+            state = .idle
+            throw self.error(error)
+        }
+    }
+
+    /// Closes a listener that was bound and is not to run, as when another one could not be bound.
+    package func close() async throws {
+        guard case .bound(let channel) = state else { return }
+        state = .ended
+        try await channel.close()
+    }
+
+    /// Serves until graceful shutdown, binding first if that was not done.
+    ///
+    /// At graceful shutdown it stops accepting at once and returns when the requests under way are answered.
+    /// Cancellation closes all connections whatever is under way.
+    ///
+    /// - Throws: a ``ListenerError`` when it cannot listen or was closed by something else.
+    package func run() async throws {
+        if case .idle = state { _ = try await bind() }
+        guard case .bound(let channel) = state else { throw error(.alreadyUsed) }
+        state = .ended
+        let connections = connections
+        await withTaskCancellationHandler {
+            await withGracefulShutdownHandler {
+                await serve(channel)
+            } onGracefulShutdown: {
+                connections.give(.drain)
+                channel.close(promise: nil)
+            }
+        } onCancel: {
+            connections.give(.abort)
+            channel.close(promise: nil)
+        }
+        if connections.order == nil { throw error(.closedUnexpectedly) }
+    }
+
+    private func serve(_ channel: any Channel) async {
+        // Fails only when the channel is closed, upon which `accepted` ends.
+        channel.setOption(.autoRead, value: true).whenFailure { [logger] error in
+            logger.debug("Cannot accept", metadata: ["reason": "\(error)"])
+        }
+        let (http, logger) = (http, logger)
+        await withDiscardingTaskGroup { group in
+            for await connection in accepted {
+                group.addTask { await http.handle(value: connection, logger: logger) }
+            }
+        }
+    }
+
+    private func error(_ reason: ListenerError.Reason) -> ListenerError {
+        ListenerError(listener: configuration.name, address: configuration.address, reason: reason)
+    }
+}

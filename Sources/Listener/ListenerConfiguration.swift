@@ -1,0 +1,43 @@
+/// What one listener is called, where it listens, and how much it lets its clients do.
+package struct ListenerConfiguration: Sendable {
+    /// The name under which the listener is configured and logged, for example `api`.
+    package var name: String
+
+    /// Where it listens.
+    package var address: ListenerAddress
+
+    /// The most connections open at once; more of them wait in the kernel's queue until one closes.
+    package var maximumConnections = 1024
+
+    /// The most connections that the kernel keeps waiting; beyond `net.core.somaxconn` it has no effect.
+    package var backlog = 256
+
+    /// The most bytes of a request's target, header names and values together; more is answered with 431.
+    package var maximumHeaderBytes = 32 * 1024
+
+    /// The most header fields of a request, trailers included; more is answered with 431.
+    package var maximumHeaderCount = 100
+
+    /// The most bytes of a request's body; more is answered with 413.
+    package var maximumBodyBytes = 1024 * 1024
+
+    /// How long a connection may stay open without a request.
+    package var idleTimeout = Duration.seconds(60)
+
+    /// How long a client may take to send one request, from its first byte to its last; slower is answered with 408.
+    ///
+    /// The time during which this process does not read, because a responder has not taken what is there, is not counted.
+    package var requestReadTimeout = Duration.seconds(15)
+
+    /// How long a client may take to receive what was written to it before the connection is closed.
+    package var responseWriteTimeout = Duration.seconds(60)
+
+    /// How long a connection stays half open after a refused request, so that a client that is still sending sees the
+    /// answer and not a reset.
+    package var lingerTimeout = Duration.seconds(2)
+
+    package init(name: String, address: ListenerAddress) {
+        self.name = name
+        self.address = address
+    }
+}

@@ -1,0 +1,75 @@
+/// A listener cannot listen.
+package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertible {
+    /// Why it cannot.
+    package enum Reason: Sendable, Equatable {
+        /// Another program listens there.
+        case addressInUse
+
+        /// This user may not listen there.
+        case permissionDenied
+
+        /// No interface of this machine has the address.
+        case addressNotAvailable
+
+        /// The directory of the Unix socket does not exist.
+        case directoryMissing
+
+        /// The path of the Unix socket does not fit the kernel's structure.
+        case pathTooLong
+
+        /// At the path of the Unix socket there is a file of another kind.
+        case notASocket
+
+        /// It is bound or running already, or has run.
+        case alreadyUsed
+
+        /// The listening socket was closed by something else than shutdown.
+        case closedUnexpectedly
+
+        /// The system's text for anything else.
+        case other(String)
+    }
+
+    /// The name of the listener.
+    package let listener: String
+
+    /// Where it was to listen.
+    package let address: ListenerAddress
+
+    /// Why it cannot.
+    package let reason: Reason
+
+    /// What is wrong and how to put it right.
+    package var description: String {
+        let fix = fix
+        return "Listener \(listener) cannot listen on \(address): \(problem)\(fix.isEmpty ? "" : "; \(fix)")"
+    }
+
+    private var problem: String {
+        switch reason {
+        case .addressInUse: "another program listens there"
+        case .permissionDenied: "permission denied"
+        case .addressNotAvailable: "no interface of this machine has this address"
+        case .directoryMissing: "the directory does not exist"
+        case .pathTooLong: "the path is longer than \(ListenerAddress.maximumPathBytes) bytes"
+        case .notASocket: "a file that is not a socket is in the way"
+        case .alreadyUsed: "it was started before"
+        case .closedUnexpectedly: "its socket was closed"
+        case .other(let text): text
+        }
+    }
+
+    private var fix: String {
+        switch (reason, address) {
+        case (.addressInUse, .tcp): "stop that program (ss -ltnp shows which it is) or configure another port"
+        case (.addressInUse, .unix): "stop that program (ss -lxp shows which it is) or configure another path"
+        case (.permissionDenied, .tcp): "use a port above 1023 or grant CAP_NET_BIND_SERVICE"
+        case (.permissionDenied, .unix): "let this user write to the directory, or configure another path"
+        case (.addressNotAvailable, _): "configure one that `ip address` shows"
+        case (.directoryMissing, _): "create it (in a unit file: RuntimeDirectory=) or configure another path"
+        case (.pathTooLong, _): "configure a shorter one"
+        case (.notASocket, _): "move the file away or configure another path"
+        case (.alreadyUsed, _), (.closedUnexpectedly, _), (.other, _): ""
+        }
+    }
+}

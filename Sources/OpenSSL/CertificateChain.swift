@@ -1,0 +1,84 @@
+import COpenSSL
+package import Foundation
+
+/// Verification of chains of exactly three certificates: a leaf, an intermediate and a pinned root.
+package enum CertificateChain {
+    /// Bits of security that every signature and key of a chain must have, which rules out SHA-1 and short RSA keys
+    /// (`X509_VERIFY_PARAM_set_auth_level(3)`: level 2 is 112 bits).
+    private static let securityLevel: CInt = 2
+
+    /// Verifies a chain by RFC 5280 in libcrypto's strict form.
+    ///
+    /// Only the given roots are trusted: no certificates of the system, and no intermediate in the place of a root. Revocation is not checked.
+    /// - Parameters:
+    ///   - leaf: The certificate whose key is wanted.
+    ///   - intermediate: The certificate that must have issued it.
+    ///   - roots: The pinned, self-signed certificates, one of which must have issued the intermediate.
+    ///   - date: The moment at which all three must be valid.
+    ///   - requiredLeafExtension: An object identifier that the leaf must carry, in digits.
+    ///   - requiredIntermediateExtension: The same for the intermediate.
+    /// - Returns: The leaf's key and the time in which all three are valid.
+    /// - Throws: ``CertificateChainError``
+    package static func verify(
+        leaf: Certificate, intermediate: Certificate, roots: [Certificate], at date: Date,
+        requiredLeafExtension: String? = nil, requiredIntermediateExtension: String? = nil
+    ) throws(CertificateChainError) -> VerifiedChain {
+        let root = try verifiedRoot(leaf: leaf, intermediate: intermediate, roots: roots, at: date)
+        try require(requiredLeafExtension, of: leaf, .leaf)
+        try require(requiredIntermediateExtension, of: intermediate, .intermediate)
+        let key: ECPublicKey
+        do throws(PublicKeyError) {
+            key = try leaf.publicKey()
+        } catch {
+            throw CertificateChainError(.leaf, .unsupportedKey(error), text: error.description)
+        }
+        let start = max(leaf.notBefore, intermediate.notBefore, root.notBefore)
+        let end = min(leaf.notAfter, intermediate.notAfter, root.notAfter)
+        // All three were valid at `date`, so that the intersection is not empty.
+        return VerifiedChain(leafPublicKey: key, validity: start..<max(start, end))
+    }
+
+    /// Verifies a chain whose certificates are still in DER; see the other form.
+    package static func verify(
+        leaf: [UInt8], intermediate: [UInt8], roots: [Certificate], at date: Date,
+        requiredLeafExtension: String? = nil, requiredIntermediateExtension: String? = nil
+    ) throws(CertificateChainError) -> VerifiedChain {
+        try verify(
+            leaf: decode(leaf, .leaf), intermediate: decode(intermediate, .intermediate), roots: roots, at: date,
+            requiredLeafExtension: requiredLeafExtension, requiredIntermediateExtension: requiredIntermediateExtension)
+    }
+
+    private static func decode(
+        _ der: [UInt8], _ role: CertificateChainError.Role
+    ) throws(CertificateChainError) -> Certificate {
+        do throws(CertificateError) {
+            return try Certificate(der: der)
+        } catch {
+            throw CertificateChainError(role, .malformed, text: error.description)
+        }
+    }
+
+    private static func require(
+        _ oid: String?, of certificate: Certificate, _ role: CertificateChainError.Role
+    ) throws(CertificateChainError) {
+        guard let oid, !certificate.hasExtension(oid: oid) else { return }
+        throw CertificateChainError(role, .missingExtension(oid), text: "extension \(oid) is missing")
+    }
+
+    /// Builds and verifies the chain.
+    ///
+    /// - Returns: The root it ends in.
+    private static func verifiedRoot(
+        leaf: Certificate, intermediate: Certificate, roots: [Certificate], at date: Date
+    ) throws(CertificateChainError) -> Certificate {
+        let result: Result<Certificate, CertificateChainError>
+        do throws(OpenSSLError) {
+            let verification = try ChainVerification(leaf: leaf, intermediate: intermediate, roots: roots)
+            try verification.configure(date: date, securityLevel: securityLevel)
+            result = verification.run(roots: roots)
+        } catch {
+            throw CertificateChainError(.leaf, .library, text: error.description)
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,44 @@
+package import Domain
+import GRDB
+
+extension SQLiteStore: TransactionMemory {
+    package func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier] {
+        guard !identifiers.isEmpty else { return [] }
+        return try await read("read remembered identifiers") { database in
+            var known: [KnownIdentifier] = []
+            for chunk in identifiers.sorted().chunks(of: Self.maximumListLength) {
+                let rows = try Row.fetchAll(
+                    database,
+                    sql: """
+                        SELECT identifier, environment, appTransactionId FROM knownIdentifier
+                        WHERE app = ? AND identifier IN (\(Self.placeholders(chunk.count)))
+                        """,
+                    arguments: StatementArguments([app] + chunk))
+                known += rows.compactMap { row in
+                    AppStoreEnvironment(rawValue: row["environment"]).map {
+                        KnownIdentifier(
+                            identifier: row["identifier"], environment: $0, appTransactionID: row["appTransactionId"])
+                    }
+                }
+            }
+            return known
+        }
+    }
+
+    package func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError) {
+        guard !entries.isEmpty else { return }
+        try await write("remember identifiers") { database in
+            // An unchanged entry is no write, so that what is known already costs no page.
+            let statement = try database.cachedStatement(
+                sql: """
+                    INSERT INTO knownIdentifier (app, identifier, environment, appTransactionId) VALUES (?, ?, ?, ?)
+                    ON CONFLICT (app, identifier, environment) DO UPDATE SET appTransactionId = excluded.appTransactionId
+                    WHERE excluded.appTransactionId IS NOT NULL AND appTransactionId IS NOT excluded.appTransactionId
+                    """)
+            for entry in entries {
+                try statement.execute(
+                    arguments: [app, entry.identifier, entry.environment.rawValue, entry.appTransactionID])
+            }
+        }
+    }
+}

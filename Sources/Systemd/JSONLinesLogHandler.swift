@@ -1,0 +1,66 @@
+import Foundation
+import Logging
+
+/// Writes each log event as one JSON object on one line.
+///
+/// Members: `time` (RFC 3339, UTC, milliseconds), `level`, `logger`, `message`, then the metadata in the order of its
+/// keys, then `location` (`file:line`) when the level is `debug` or `trace`. Metadata named like one of ours gets a
+/// `_` appended; `"truncated":true` closes a line from which something was cut.
+struct JSONLinesLogHandler: LogHandler {
+    var metadata: Logger.Metadata = [:]
+    var metadataProvider: Logger.MetadataProvider?
+    var logLevel: Logger.Level
+
+    private let label: String
+    private let writer: LineWriter
+    private let now: @Sendable () -> Date
+
+    private static let ourMembers: Set<String> = ["time", "level", "logger", "message", "location", "truncated"]
+
+    /// Room kept for the members after the metadata.
+    private static let reservedBytes = 512
+
+    init(label: String, level: Logger.Level, writer: LineWriter, now: @escaping @Sendable () -> Date) {
+        self.label = label
+        self.logLevel = level
+        self.writer = writer
+        self.now = now
+    }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) {
+        writer.write(line(for: event))
+    }
+
+    private func line(for event: LogEvent) -> [UInt8] {
+        var line: [UInt8] = Array(#"{"time":""#.utf8)
+        LogText.appendTime(now(), to: &line)
+        line += #"","level":"\#(event.level)","logger":"#.utf8
+        LogText.appendJSON(label, to: &line, limit: Self.reservedBytes)
+        line += #","message":"#.utf8
+        let budget = LineWriter.maximumLineBytes - Self.reservedBytes
+        var isWhole = LogText.appendJSON(event.message.description, to: &line, limit: budget / 2)
+        for (key, value) in event.allMetadata(of: self) {
+            var member: [UInt8] = [UInt8(ascii: ",")]
+            LogText.appendJSON(Self.ourMembers.contains(key) ? "\(key)_" : key, to: &member, limit: budget)
+            member.append(UInt8(ascii: ":"))
+            LogText.appendJSON(value, to: &member)
+            if line.count + member.count > budget {
+                isWhole = false
+            } else {
+                line += member
+            }
+        }
+        if logLevel <= .debug {
+            line += #","location":"#.utf8
+            LogText.appendJSON("\(event.file):\(event.line)", to: &line, limit: Self.reservedBytes / 2)
+        }
+        if !isWhole { line += #","truncated":true"#.utf8 }
+        line += "}\n".utf8
+        return line
+    }
+}

@@ -1,0 +1,74 @@
+import Foundation
+import Logging
+
+/// The texts of the log formats.
+enum LogText {
+    /// Appends text, cut at a character boundary and marked when it would take more than `limit` bytes.
+    static func append(_ text: String, to line: inout [UInt8], limit: Int) {
+        guard text.utf8.count > limit else {
+            line += text.utf8
+            return
+        }
+        var room = limit - LineWriter.cutMarker.utf8.count
+        for scalar in text.unicodeScalars {
+            room -= UTF8.width(scalar)
+            guard room >= 0 else { break }
+            line += UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter
+        }
+        line += LineWriter.cutMarker.utf8
+    }
+
+    /// A metadata value as text: strings as they are, arrays and dictionaries as JSON.
+    static func plain(_ value: Logger.MetadataValue) -> String {
+        switch value {
+        case .string(let text): return text
+        case .stringConvertible(let object): return object.description
+        case .array, .dictionary:
+            var json: [UInt8] = []
+            appendJSON(value, to: &json)
+            return String(decoding: json, as: UTF8.self)
+        }
+    }
+
+    /// Text without the control characters that could end the line or command a terminal.
+    static func visible(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isControl) else { return text }
+        return text.unicodeScalars.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
+    }
+
+    private static func isControl(_ scalar: Unicode.Scalar) -> Bool {
+        scalar.properties.generalCategory == .control
+    }
+
+    /// Appends the time of day, UTC, to the millisecond: `12:34:56.789`.
+    static func appendTimeOfDay(_ date: Date, to line: inout [UInt8]) {
+        var time: [UInt8] = []
+        appendTime(date, to: &time)
+        line += time.dropFirst("yyyy-MM-ddT".utf8.count).dropLast()
+    }
+
+    /// Appends a time as RFC 3339 has it, UTC, to the millisecond: `2025-01-31T12:34:56.789Z`.
+    static func appendTime(_ date: Date, to line: inout [UInt8]) {
+        let milliseconds = Int64((date.timeIntervalSince1970 * 1000).rounded(.down))
+        var seconds = time_t(milliseconds / 1000)
+        var parts = tm()
+        // It fails only for years that do not fit an Int32; the line is worth more than its time then.
+        guard gmtime_r(&seconds, &parts) != nil else { return }
+        appendNumber(Int(parts.tm_year) + 1900, digits: 4, to: &line)
+        for (separator, number) in [("-", parts.tm_mon + 1), ("-", parts.tm_mday), ("T", parts.tm_hour)]
+            + [(":", parts.tm_min), (":", parts.tm_sec)]
+        {
+            line += separator.utf8
+            appendNumber(Int(number), digits: 2, to: &line)
+        }
+        line.append(UInt8(ascii: "."))
+        appendNumber(Int(milliseconds % 1000), digits: 3, to: &line)
+        line.append(UInt8(ascii: "Z"))
+    }
+
+    private static func appendNumber(_ number: Int, digits: Int, to line: inout [UInt8]) {
+        let text = String(number)
+        line += repeatElement(UInt8(ascii: "0"), count: max(0, digits - text.utf8.count))
+        line += text.utf8
+    }
+}

@@ -1,0 +1,45 @@
+import CSystemd
+
+/// Tells the service manager how this process is doing.
+///
+/// Source: sd_notify(3), sd_watchdog_enabled(3)
+package struct Notifier: Sendable {
+    private let deliver: @Sendable (String) throws(SystemdError) -> Bool
+
+    /// Makes the notifier that talks to the service manager of this process through libsystemd.
+    ///
+    /// libsystemd reads the socket's address from `NOTIFY_SOCKET` at each call.
+    package init() {
+        self.init { (assignments) throws(SystemdError) in
+            let result = sd_notify(0, assignments)
+            guard result >= 0 else { throw SystemdError(operation: "sd_notify", code: -result) }
+            return result > 0
+        }
+    }
+
+    /// Makes a notifier with another way out, so that a test can read along.
+    ///
+    /// - Parameter deliver: gets the message, one `NAME=value` a line, and says whether anybody listens.
+    package init(deliver: @escaping @Sendable (String) throws(SystemdError) -> Bool) {
+        self.deliver = deliver
+    }
+
+    /// Sends the given states in one message, which the service manager applies in order.
+    ///
+    /// - Returns: `false` when the process does not run under a service manager that listens; nothing was sent then.
+    /// - Throws: the `errno` with which the message could not be sent.
+    @discardableResult
+    package func notify(_ states: State...) throws(SystemdError) -> Bool {
+        try deliver(states.map(\.assignment).joined(separator: "\n"))
+    }
+
+    /// The time within which the service manager wants to hear ``State/watchdog``, or `nil` when it does not watch.
+    ///
+    /// - Throws: `EINVAL` when `WATCHDOG_USEC` or `WATCHDOG_PID` is malformed.
+    package static func watchdogInterval() throws(SystemdError) -> Duration? {
+        var microseconds: UInt64 = 0
+        let result = sd_watchdog_enabled(0, &microseconds)
+        guard result >= 0 else { throw SystemdError(operation: "sd_watchdog_enabled", code: -result) }
+        return result == 0 ? nil : .microseconds(Int64(clamping: microseconds))
+    }
+}

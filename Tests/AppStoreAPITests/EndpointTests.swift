@@ -1,0 +1,63 @@
+import AppStoreAPI
+import Testing
+
+struct EndpointTests {
+    @Test(
+        arguments: [
+            (.getTransactionInfo(transactionId: "7"), "GET", "/inApps/v1/transactions/7", "Get Transaction Info"),
+            (.getTransactionHistory(transactionId: "7"), "GET", "/inApps/v2/history/7", "Get Transaction History"),
+            (.getRefundHistory(transactionId: "7"), "GET", "/inApps/v2/refund/lookup/7", "Get Refund History"),
+            (
+                .sendConsumptionInformation(transactionId: "7"), "PUT", "/inApps/v2/transactions/consumption/7",
+                "Send Consumption Information"
+            ),
+            (
+                .sendConsumptionInformationV1(transactionId: "7"), "PUT", "/inApps/v1/transactions/consumption/7",
+                "Send Consumption Information V1"
+            ),
+        ] as [(Endpoint, String, String, String)])
+    func `a call has Apple's method, path and name`(endpoint: Endpoint, method: String, path: String, name: String) {
+        #expect(endpoint.method == method)
+        #expect(endpoint.pathAndQuery == path)
+        #expect(endpoint.name == name)
+    }
+
+    @Test func `refund history is slower than the other calls`() {
+        for operation in Endpoint.Operation.allCases {
+            #expect(operation.requestsPerSecond == (operation == .getRefundHistory ? 10 : 50))
+        }
+    }
+
+    @Test(arguments: [
+        ("a/../b", "a%2F..%2Fb"), ("a b?c=d&e#f", "a%20b%3Fc%3Dd%26e%23f"), ("50%", "50%25"), ("Aa0-._~", "Aa0-._~"),
+        ("é\u{1F600}", "%C3%A9%F0%9F%98%80"), (".", "%2E"), ("..", "%2E%2E"), ("...", "..."), ("+;,", "%2B%3B%2C"),
+    ])
+    func `an identifier cannot leave its segment`(identifier: String, encoded: String) {
+        #expect(
+            Endpoint.getTransactionInfo(transactionId: identifier).pathAndQuery == "/inApps/v1/transactions/" + encoded)
+    }
+
+    @Test func `a revision is encoded and sent as a parameter`() {
+        #expect(
+            Endpoint.getRefundHistory(transactionId: "7", revision: "a+b/c==").pathAndQuery
+                == "/inApps/v2/refund/lookup/7?revision=a%2Bb%2Fc%3D%3D")
+    }
+
+    @Test func `an empty history query has no question mark`() {
+        #expect(HistoryQuery().parameters.isEmpty)
+        #expect(Endpoint.getTransactionHistory(transactionId: "7").pathAndQuery.contains("?") == false)
+    }
+
+    @Test func `a full history query repeats lists, keeps dates exact and writes booleans in lower case`() {
+        let query = HistoryQuery(
+            startDate: 1_698_148_900_000, endDate: 1_698_148_950_000, productIds: ["com.a", "com.b&c"],
+            productTypes: [.consumable, .autoRenewable], sort: .descending, subscriptionGroupIdentifiers: ["1", "2"],
+            inAppOwnershipType: .familyShared, revoked: false, revision: "r=1")
+        #expect(
+            Endpoint.getTransactionHistory(transactionId: "7", query: query).pathAndQuery
+                == "/inApps/v2/history/7?revision=r%3D1&startDate=1698148900000&endDate=1698148950000"
+                + "&productId=com.a&productId=com.b%26c&productType=CONSUMABLE&productType=AUTO_RENEWABLE"
+                + "&sort=DESCENDING&subscriptionGroupIdentifier=1&subscriptionGroupIdentifier=2"
+                + "&inAppOwnershipType=FAMILY_SHARED&revoked=false")
+    }
+}

@@ -1,0 +1,148 @@
+import Curl
+import TestSupport
+import Testing
+
+/// How requests share connections, and what a connection must be to carry one.
+struct CurlConnectionTests {
+    @Test("A thousand concurrent requests share one HTTP/2 connection")
+    func multiplexing() async throws {
+        try await CurlFixture.run(
+            handler: { .init(body: $0.body) },
+            during: { client, server in
+                try await Self.performMany(1_000, client, server, expecting: .http2)
+                #expect(server.requests.count == 1_000)
+                #expect(server.connectionCount == 1)
+            })
+    }
+
+    @Test("Requests on one HTTP/2 connection are under way at the same time")
+    func concurrency() async throws {
+        let meeting = Meeting(of: 20)
+        try await CurlFixture.run(
+            handler: { _ in
+                await meeting.join()
+                return .init("met")
+            },
+            during: { client, server in
+                try await Self.performMany(20, client, server, expecting: .http2)
+                #expect(server.connectionCount == 1)
+            })
+    }
+
+    @Test("A server without HTTP/2 is spoken to in HTTP/1.1 on the connections allowed", arguments: [1, 3])
+    func http1(_ connections: Int) async throws {
+        try await CurlFixture.run(
+            .http1, configure: { $0.maximumConnectionsPerHost = connections }, handler: { .init(body: $0.body) },
+            during: { client, server in
+                try await Self.performMany(100, client, server, expecting: .http1)
+                #expect(server.requests.count == 100)
+                #expect((1...connections).contains(server.connectionCount))
+            })
+    }
+
+    @Test("Transfers beyond the number allowed wait their turn")
+    func transferLimit() async throws {
+        try await CurlFixture.run(
+            configure: { $0.maximumConcurrentTransfers = 2 }, handler: { .init(body: $0.body) },
+            during: {
+                client, server in
+                try await Self.performMany(100, client, server, expecting: .http2)
+                #expect(server.requests.count == 100)
+            })
+    }
+
+    private static func performMany(
+        _ count: Int, _ client: CurlClient, _ server: LoopbackServer, expecting version: CurlResponse.HTTPVersion
+    ) async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<count {
+                group.addTask {
+                    let body = Array("number \(number)".utf8)
+                    let response = try await client.perform(
+                        CurlRequest(
+                            .post, server.url, body: body, connectTimeout: .seconds(60), totalTimeout: .seconds(120)))
+                    #expect(response.httpVersion == version)
+                    #expect(response.body == body || response.body == Array("met".utf8))
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    // MARK: Failures
+
+    @Test("A server of an unknown authority is refused before the request")
+    func unknownAuthority() async throws {
+        try await CurlFixture.run(
+            configure: { $0.certificateAuthorityFile = nil },
+            during: { client, server in
+                try await Self.expectTLSFailure(client, server, server.url)
+            })
+    }
+
+    @Test("A server of another name is refused before the request")
+    func otherHostName() async throws {
+        var options = LoopbackServer.Options()
+        options.hostName = "elsewhere.example"
+        try await CurlFixture.run(options) { client, server in
+            try await Self.expectTLSFailure(client, server, server.url)
+        }
+        try await CurlFixture.run { client, server in
+            try await Self.expectTLSFailure(client, server, "https://127.0.0.1:\(server.port)")
+        }
+    }
+
+    @Test("A server that speaks only an obsolete TLS is refused before the request")
+    func obsoleteTLS() async throws {
+        var options = LoopbackServer.Options()
+        options.offersOnlyObsoleteTLS = true
+        try await CurlFixture.run(options) { client, server in
+            try await Self.expectTLSFailure(client, server, server.url)
+        }
+    }
+
+    @Test("A file of authorities that is not there fails the request")
+    func missingAuthorityFile() async throws {
+        try await CurlFixture.run(
+            configure: { $0.certificateAuthorityFile = "/nonexistent/ca.pem" },
+            during: {
+                client, server in
+                try await Self.expectTLSFailure(client, server, server.url)
+            })
+    }
+
+    private static func expectTLSFailure(_ client: CurlClient, _ server: LoopbackServer, _ url: String) async throws {
+        let error = try #require(await CurlFixture.failure(of: CurlRequest(.put, url, body: [1]), by: client))
+        #expect(error.kind == .tls, "\(error)")
+        #expect(!error.requestMayHaveBeenSent)
+        #expect(server.requests.isEmpty)
+    }
+
+    @Test("A port that refuses connections is told by number and text")
+    func refusedConnection() async throws {
+        let socket = try LoopbackSocket(isListening: false)
+        try await CurlFixture.run(CurlConfiguration()) { client in
+            let request = CurlRequest(.put, "https://127.0.0.1:\(socket.port)/secret?token=rabbit", body: [1])
+            let error = try #require(await CurlFixture.failure(of: request, by: client))
+            #expect(error.kind == .connectFailed)
+            #expect(error.code == 7)
+            #expect(error.operation == "transfer")
+            #expect(!error.text.isEmpty)
+            #expect(!error.detail.isEmpty)
+            #expect(!error.requestMayHaveBeenSent)
+            #expect("\(error)".contains("(7)"))
+            #expect(!"\(error)".contains("rabbit"))
+        }
+    }
+
+    /// The name is longer than DNS allows, so no resolver is asked.
+    @Test("A name without an address is told as such")
+    func unknownName() async throws {
+        try await CurlFixture.run(CurlConfiguration()) { client in
+            let name = String(repeating: "a", count: 70) + ".invalid"
+            let error = await CurlFixture.failure(of: CurlRequest(.get, "https://\(name)/"), by: client)
+            #expect(error?.kind == .nameResolution)
+            #expect(error?.requestMayHaveBeenSent == false)
+        }
+    }
+}

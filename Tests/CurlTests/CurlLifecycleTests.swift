@@ -1,0 +1,108 @@
+import Curl
+import TestSupport
+import Testing
+
+struct CurlLifecycleTests {
+    @Test("Shutting down ends the transfers under way and those that wait")
+    func shutdownWithTransfers() async throws {
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        try await CurlFixture.run(
+            configure: { $0.maximumConcurrentTransfers = 1 },
+            handler: { _ in
+                start.yield()
+                try await Task.sleep(for: .seconds(3_600))
+                return .init()
+            },
+            during: { client, server in
+                let request = CurlRequest(.put, server.url, body: [1], totalTimeout: .seconds(600))
+                async let first = CurlFixture.failure(of: request, by: client)
+                _ = await started.first { true }
+                async let second = CurlFixture.failure(of: request, by: client)
+                #expect(await client.heartbeat())
+                await client.shutdown()
+                let errors = await [first, second]
+                #expect(errors.map { $0?.kind } == [.shutDown, .shutDown])
+                #expect(errors.map { $0?.requestMayHaveBeenSent } == [true, false])
+                #expect(server.requests.count == 1)
+            })
+    }
+
+    @Test("After shutting down nothing is sent, and shutting down again does nothing")
+    func afterShutdown() async throws {
+        try await CurlFixture.run { client, server in
+            _ = try await client.perform(CurlRequest(.get, server.url))
+            await client.shutdown()
+            await client.shutdown()
+            let error = await CurlFixture.failure(of: CurlRequest(.put, server.url, body: [1]), by: client)
+            #expect(error?.kind == .shutDown)
+            #expect(error?.requestMayHaveBeenSent == false)
+            #expect(await client.heartbeat() == false)
+            #expect(server.requests.count == 1)
+        }
+    }
+
+    @Test("Shutting down from several tasks while requests come in leaves nobody waiting")
+    func shutdownRace() async throws {
+        try await CurlFixture.run { client, server in
+            await withTaskGroup(of: Void.self) { group in
+                for number in 0..<200 {
+                    group.addTask {
+                        guard number % 50 != 25 else { return await client.shutdown() }
+                        let error = await CurlFixture.failure(of: CurlRequest(.get, server.url), by: client)
+                        #expect(error == nil || error?.kind == .shutDown, "\(String(describing: error))")
+                    }
+                }
+            }
+            #expect(await client.heartbeat() == false)
+        }
+    }
+
+    @Test("A heartbeat comes back while transfers are under way and while there are none")
+    func heartbeat() async throws {
+        try await CurlFixture.run(
+            handler: { _ in
+                try await Task.sleep(for: .seconds(3_600))
+                return .init()
+            },
+            during: { client, server in
+                #expect(await client.heartbeat())
+                let task = Task {
+                    await CurlFixture.failure(
+                        of: CurlRequest(.get, server.url, totalTimeout: .seconds(600)), by: client)
+                }
+                for _ in 0..<100 { #expect(await client.heartbeat()) }
+                task.cancel()
+                _ = await task.value
+            })
+    }
+
+    @Test("A client that is released without shutting down closes its connections")
+    func release() async throws {
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        try await LoopbackServer.run(
+            handler: { request in
+                guard request.path == "/held" else { return .init() }
+                defer { end.yield() }
+                try await Task.sleep(for: .seconds(3_600))
+                return .init()
+            },
+            during: { server in
+                do {
+                    var configuration = CurlConfiguration()
+                    configuration.certificateAuthorityFile = server.certificateAuthorityFile
+                    let client = try CurlClient(configuration: configuration)
+                    let next = try await client.perform(CurlRequest(.get, server.url))
+                    #expect(next.status == 200)
+                    let held = CurlRequest(.get, server.url + "/held", totalTimeout: .milliseconds(200))
+                    #expect(await CurlFixture.failure(of: held, by: client)?.kind == .timeout)
+                }
+                #expect(await ended.first { true } != nil)
+            })
+    }
+
+    @Test("The library tells its version")
+    func version() {
+        #expect(CurlLibrary.version.hasPrefix("libcurl/"))
+        #expect(CurlLibrary.version.contains("OpenSSL/"))
+    }
+}

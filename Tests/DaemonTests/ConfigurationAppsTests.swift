@@ -1,0 +1,82 @@
+import Daemon
+import Domain
+import Testing
+
+struct ConfigurationAppsTests {
+    private func yaml(_ apps: String) -> String {
+        "store: sqlite:/a\napple: { rootCertificates: [/a.cer] }\napps:\n" + apps
+    }
+
+    @Test func anAppIsReadWhole() throws {
+        let text = yaml(
+            """
+              gems: { bundleId: com.example.gems, environments: [Sandbox] }
+              coins:
+                bundleId: com.example.coins
+                appAppleId: 1234567890
+                additionalConsumptionFields: [newField]
+            """)
+        let apps = try ConfigurationFixture.configuration(text).apps
+        #expect(
+            apps == [
+                App(
+                    slug: "coins", bundleID: "com.example.coins", appAppleID: 1_234_567_890,
+                    environments: [.production, .sandbox], additionalConsumptionFields: ["newField"]),
+                App(slug: "gems", bundleID: "com.example.gems", environments: [.sandbox]),
+            ])
+    }
+
+    @Test(arguments: ["Coins", "-coins", "co_ins", "co ins", "münzen", String(repeating: "a", count: 64)])
+    func aSlugIsShortAndLowerCase(slug: String) {
+        let text = yaml("  \"\(slug)\": { bundleId: a.b, environments: [Sandbox] }\n")
+        #expect(ConfigurationFixture.places(text) == ["4 apps.\(slug)"])
+    }
+
+    @Test(arguments: ["c", "0", "coins-2", String(repeating: "a", count: 63)])
+    func everyOtherSlugIsTaken(slug: String) {
+        #expect(ConfigurationFixture.places(yaml("  \"\(slug)\": { bundleId: a.b, environments: [Sandbox] }\n")) == [])
+    }
+
+    @Test func productionNeedsApplesNumberOfTheApp() {
+        #expect(ConfigurationFixture.places(yaml("  coins:\n    bundleId: a.b\n")) == ["4 apps.coins.appAppleId"])
+        #expect(ConfigurationFixture.places(yaml("  coins:\n    bundleId: a.b\n    environments: [Sandbox]\n")) == [])
+    }
+
+    @Test func valuesThatAppleWouldNotKnowAreReported() {
+        let text = yaml(
+            """
+              coins:
+                bundleId: com/example
+                appAppleId: -5
+                environments: [Xcode, Sandbox, Sandbox]
+                additionalConsumptionFields: ["new field"]
+              gems:
+                bundleId: com.example.gems
+                environments: []
+            """)
+        #expect(
+            ConfigurationFixture.places(text) == [
+                "5 apps.coins.bundleId", "6 apps.coins.appAppleId", "7 apps.coins.environments[0]",
+                "7 apps.coins.environments[2]", "8 apps.coins.additionalConsumptionFields[0]",
+                "11 apps.gems.environments",
+            ])
+    }
+
+    @Test func twoAppsHaveTwoBundleIDs() {
+        let text = yaml(
+            """
+              coins: { bundleId: a.b, environments: [Sandbox] }
+              gems: { bundleId: a.b, environments: [Sandbox] }
+            """)
+        #expect(ConfigurationFixture.places(text) == ["5 apps.gems.bundleId"])
+    }
+
+    @Test func noAppAndAnAppWithoutAnActiveKeyAreWarnedOf() throws {
+        let none = try ConfigurationFixture.configuration("store: sqlite:/a\napple: { rootCertificates: [/a.cer] }\n")
+        #expect(none.warnings.map(\.key) == ["apps", "callers"])
+        let keyless = try ConfigurationFixture.configuration(
+            yaml("  coins: { bundleId: a.b, environments: [Sandbox] }\n"))
+        #expect(keyless.warnings.map(\.key) == ["callers", "apps.coins"])
+        #expect(keyless.warnings.last?.origin.line == 4)
+    }
+}

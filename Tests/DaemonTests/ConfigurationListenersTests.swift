@@ -1,0 +1,67 @@
+import Daemon
+import Listener
+import Testing
+
+struct ConfigurationListenersTests {
+    private func places(_ listeners: String) -> [String] {
+        ConfigurationFixture.places(ConfigurationFixture.minimal + "listeners:\n" + listeners)
+    }
+
+    @Test func theDefaultAddressesAreLocal() throws {
+        let listeners = try ConfigurationFixture.configuration(ConfigurationFixture.minimal).listeners
+        #expect(listeners.api == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8080)))
+        #expect(listeners.admin == ListenerSettings(address: .unix(path: "/run/purser/admin.sock", mode: 0o600)))
+        #expect(listeners.health == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 9090)))
+    }
+
+    @Test func aListenerIsSwitchedOffByNoneButNotAllOfThem() throws {
+        let off = ConfigurationFixture.minimal + "listeners: { admin: { address: none }, health: { address: none } }\n"
+        let listeners = try ConfigurationFixture.configuration(off).listeners
+        #expect(listeners.admin == nil)
+        #expect(listeners.health == nil)
+        #expect(listeners.api != nil)
+        let all = "  api: { address: none }\n  admin: { address: none }\n  health: { address: none }\n"
+        #expect(places(all) == ["14 listeners"])
+    }
+
+    @Test(arguments: [
+        "0.0.0.0:8080", "10.0.0.1:8080", "[::]:8080", "[fe80::1]:8080", "[::ffff:10.0.0.1]:8080",
+    ])
+    func theListenersForCallersAndOperatorsStayOnThisMachine(address: String) {
+        #expect(places("  api: { address: \"\(address)\" }\n") == ["15 listeners.api.address"])
+        #expect(places("  admin: { address: \"\(address)\" }\n") == ["15 listeners.admin.address"])
+        #expect(places("  health: { address: \"\(address)\" }\n") == [])
+    }
+
+    @Test(arguments: ["127.0.0.1:8088", "127.1.2.3:8088", "[::1]:8088", "unix:/run/purser/api.sock"])
+    func loopbackAddressesAndUnixSocketsAreAllowed(address: String) {
+        #expect(places("  api: { address: \"\(address)\" }\n") == [])
+    }
+
+    @Test func aModeIsOctalAndOnlyForUnixSockets() throws {
+        let yaml = ConfigurationFixture.minimal + "listeners: { admin: { address: unix:/a.sock, mode: \"0660\" } }\n"
+        let admin = try #require(try ConfigurationFixture.configuration(yaml).listeners.admin)
+        #expect(admin.address == .unix(path: "/a.sock", mode: 0o660))
+        #expect(places("  admin:\n    mode: \"0888\"\n") == ["16 listeners.admin.mode"])
+        #expect(places("  admin:\n    mode: 7777\n") == ["16 listeners.admin.mode"])
+        #expect(places("  api:\n    mode: \"0660\"\n") == ["16 listeners.api.mode"])
+    }
+
+    @Test(arguments: [
+        ("address", "nowhere"), ("address", "unix:relative.sock"), ("address", "127.0.0.1:65536"),
+        ("address", "127.0.0.1"), ("address", "localhost:8080"),
+        ("maximumConnections", "0"), ("maximumConnections", "many"), ("maximumHeaderBytes", "1023"),
+        ("maximumHeaderBytes", "2MiB"), ("maximumBodyBytes", "65MiB"), ("maximumBodyBytes", "-1"),
+        ("idleTimeout", "75"), ("idleTimeout", "500ms"), ("idleTimeout", "2h"),
+    ])
+    func valuesOutOfRangeAreReported(key: String, value: String) {
+        #expect(places("  api:\n    \(key): \"\(value)\"\n") == ["16 listeners.api.\(key)"])
+    }
+
+    @Test func twoListenersNeedTwoAddressesUnlessTheKernelPicksThePort() {
+        let same = "  api: { address: \"127.0.0.1:7000\" }\n  health: { address: \"127.0.0.1:7000\" }\n"
+        #expect(places(same) == ["16 listeners.health.address"])
+        let free = "  api: { address: \"127.0.0.1:0\" }\n  health: { address: \"127.0.0.1:0\" }\n"
+        #expect(places(free) == [])
+    }
+}

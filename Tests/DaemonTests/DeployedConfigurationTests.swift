@@ -1,0 +1,66 @@
+import Daemon
+import Domain
+import Foundation
+import KeyCustody
+import Listener
+import Logging
+import Testing
+
+/// `deploy/config/purser.yaml`, the file that an operator starts from.
+struct DeployedConfigurationTests {
+    private static let path = "deploy/config/purser.yaml"
+
+    private func text() throws -> String {
+        let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        return try String(contentsOf: repository.appending(path: Self.path), encoding: .utf8)
+    }
+
+    @Test func theDefaultFileIsValidAsItIs() throws {
+        let configuration = try DaemonConfiguration.parse(yaml: try text(), file: Self.path)
+        #expect(configuration.apps.map(\.slug) == ["coins"])
+        #expect(configuration.warnings.map(\.key) == ["callers"])
+    }
+
+    @Test func whatItShowsInCommentsAreTheDefaults() throws {
+        let configuration = try DaemonConfiguration.parse(yaml: try text(), file: Self.path)
+        // The shown upstream, authority, proxy and caller are examples, the second address and source alternatives.
+        let examples = [
+            "address:", "mode:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:", "proxy:", "file:",
+            "allowGroupReadable:",
+        ]
+        let shown = try text().split(separator: "\n", omittingEmptySubsequences: false).map {
+            (line: Substring) -> String in
+            let content = line.drop { $0 == " " }
+            guard content.hasPrefix("# "), content.contains(": ") || content.hasSuffix(":") else { return String(line) }
+            let setting = content.dropFirst(2).drop { $0 == " " }
+            let isKey = setting.prefix { $0 != ":" }.allSatisfy { $0.isLetter || $0.isNumber }
+            guard isKey, !examples.contains(where: { setting.hasPrefix($0) }) else { return String(line) }
+            return String(line.replacing("# ", with: "", maxReplacements: 1))
+        }
+        let uncommented = try DaemonConfiguration.parse(yaml: shown.joined(separator: "\n"), file: Self.path)
+        #expect(uncommented.callers.map(\.caller.name) == ["billing"])
+        #expect(uncommented.listeners == configuration.listeners)
+        #expect(uncommented.apple == configuration.apple)
+        #expect(uncommented.keys == configuration.keys)
+        #expect(uncommented.apps == configuration.apps)
+        #expect(uncommented.logLevel == configuration.logLevel)
+        #expect(uncommented.shutdown == configuration.shutdown)
+        #expect(uncommented.snapshots == configuration.snapshots)
+        #expect(uncommented.warnings.isEmpty)
+    }
+
+    @Test func itNamesEveryKeyThereIs() throws {
+        let text = try text()
+        for key in [
+            "store", "level", "address", "mode", "maximumConnections", "maximumHeaderBytes", "maximumBodyBytes",
+            "idleTimeout", "rootCertificates", "production", "sandbox", "certificateAuthorityFile", "proxy",
+            "connectTimeout", "attemptTimeout", "deadline", "maximumResponseBytes", "id", "issuer", "credential",
+            "file",
+            "allowGroupReadable", "state", "bundleId", "appAppleId", "environments", "additionalConsumptionFields",
+            "tokenSHA256", "scopes", "drainDelay", "timeout", "lifetime", "maximumBytes",
+        ] {
+            #expect(text.contains(" \(key):") || text.contains("\n\(key):"), "\(key) is missing")
+        }
+    }
+}

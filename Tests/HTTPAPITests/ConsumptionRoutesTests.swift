@@ -1,0 +1,127 @@
+import HTTPTypes
+import Domain
+import Foundation
+import HTTPAPI
+import JSON
+import TestSupport
+import Testing
+
+struct ConsumptionRoutesTests {
+    private let good = #"{"transactionId":"1","customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
+    private let target = "/v1/apps/coins/users/alice/consumption"
+
+    private func fixture(isAdvancedCommerce: Bool = false) -> FaceFixture {
+        FaceFixture(accounts: [[.sample(id: "1", account: "A", isAdvancedCommerce: isAdvancedCommerce)]])
+    }
+
+    private func fields(_ reply: FaceFixture.Reply) throws -> [String] {
+        try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } ?? []
+    }
+
+    @Test func `what Apple accepts is a delivery`() async throws {
+        let reply = try await fixture().send(.post, target, body: good)
+        #expect(reply.status == 200)
+        let delivery = try reply.json
+        #expect(delivery["state"]?.string == "accepted")
+        #expect(delivery["user"]?.string == "alice" && delivery["caller"]?.string == "billing")
+        #expect(delivery["version"]?.string == "V2" && delivery["environment"]?.string == "Production")
+        #expect(delivery["deadline"]?.string == "2023-11-15T10:13:20.000Z")
+    }
+
+    @Test func `every violation of the body is told at once`() async throws {
+        let fixture = fixture()
+        let body = #"{"environment":"Moon","deadline":"soon","customerConsented":false,"deliveryStatus":3,"colour":"red"}"#
+        let reply = try await fixture.send(.post, target, body: body)
+        #expect(reply.status == 400)
+        #expect(
+            try Set(fields(reply)) == [
+                "transactionId", "environment", "deadline", "customerConsented", "deliveryStatus",
+                "sampleContentProvided", "colour",
+            ])
+        #expect(fixture.gateway.questions.isEmpty, "nothing is asked of Apple")
+    }
+
+    @Test func `a violation carries Apple's name and code, the code null where Apple has none`() async throws {
+        let body = #"{"transactionId":"1","customerConsented":false,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"refundPreference":"X"}"#
+        let violations = try #require(try await fixture().send(.post, target, body: body).json["violations"]?.array)
+        #expect(violations[0]["appleErrorName"] == "InvalidCustomerConsentedError")
+        #expect(violations[0]["appleErrorCode"] == 4_000_035)
+        #expect(violations[1]["appleErrorName"] == "InvalidRefundPreferenceError")
+        #expect(violations[1]["appleErrorCode"] == .null)
+    }
+
+    @Test func `a body that is no JSON object names the byte`() async throws {
+        for body in ["", "{", "[]", "null", #"{"a":1,"a":2}"#, "{}x"] {
+            let reply = try await fixture().send(.post, target, body: body)
+            #expect(reply.status == 400)
+            #expect(try reply.json["reason"] == "MALFORMED_JSON", "\(body)")
+        }
+    }
+
+    @Test func `a body that is too large or not declared as JSON is refused`() async throws {
+        let large = good.dropLast() + #","x":"\#(String(repeating: "y", count: 2000))"}"#
+        #expect(try await fixture().send(.post, target, body: String(large)).status == 413)
+        #expect(try await fixture().send(.post, target, body: good, headers: [.contentType: "text/plain"]).status == 415)
+        let withCharset = "application/json; charset=utf-8"
+        #expect(try await fixture().send(.post, target, body: good, headers: [.contentType: withCharset]).status == 200)
+    }
+
+    @Test func `version 1 fields stand in appleV1 and nowhere else`() async throws {
+        let version1 = #"{"accountTenure":0,"appAccountToken":"","consumptionStatus":0,"customerConsented":true,"deliveryStatus":0,"lifetimeDollarsPurchased":0,"lifetimeDollarsRefunded":0,"platform":1,"playTime":0,"sampleContentProvided":true,"userStatus":1}"#
+        let fixture = fixture(isAdvancedCommerce: true)
+        let reply = try await fixture.send(.post, target, body: #"{"transactionId":"1","appleV1":\#(version1)}"#)
+        #expect(reply.status == 200)
+        #expect(try reply.json["version"] == "V1")
+        let mixed = #"{"transactionId":"1","appleV1":{"playTime":9},"deliveryStatus":"DELIVERED"}"#
+        let violations = try fields(try await fixture.send(.post, target, body: mixed))
+        #expect(violations.contains("deliveryStatus") && violations.contains("appleV1.playTime"))
+        #expect(try fields(try await fixture.send(.post, target, body: #"{"transactionId":"1","appleV1":[]}"#)) == ["appleV1"])
+    }
+
+    @Test func `the transaction form takes the id from the path and no other`() async throws {
+        let path = "/v1/apps/coins/transactions/1/consumption"
+        let without = #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
+        let reply = try await fixture().send(.post, path, body: without)
+        #expect(reply.status == 200)
+        #expect(try reply.json["user"] == .null)
+        let other = good.replacingOccurrences(of: #""transactionId":"1""#, with: #""transactionId":"2""#)
+        #expect(try fields(try await fixture().send(.post, path, body: other)) == ["transactionId"])
+    }
+
+    @Test func `a refusal of Apple keeps its status and shows the delivery`() async throws {
+        let fixture = fixture()
+        fixture.gateway.failConsumption(
+            with: ServiceError(
+                .appleRejected, "no",
+                apple: AppleFailure(
+                    httpStatus: 404, errorCode: 4_040_010, errorName: "TransactionIdNotFoundError", errorMessage: "m",
+                    environment: .production, endpoint: "Send Consumption Information")))
+        let reply = try await fixture.send(.post, target, body: good)
+        #expect(reply.status == 404)
+        let problem = try reply.json
+        #expect(problem["apple"]?["errorCode"] == 4_040_010)
+        #expect(problem["delivery"]?["state"] == "refused")
+        #expect(problem["type"] == "urn:purser:error:apple-rejected")
+    }
+
+    @Test func `a wait that Apple asks for is passed on in whole seconds`() async throws {
+        let fixture = fixture()
+        fixture.gateway.failConsumption(with: ServiceError(.appleRateLimited, "slow", retryAfter: .milliseconds(1001)))
+        let reply = try await fixture.send(.post, target, body: good)
+        #expect(reply.status == 429)
+        #expect(reply.headers[.retryAfter] == "2")
+        #expect(try reply.json["retryAfter"] == 2)
+    }
+
+    @Test func `a field that the app lets through is sent`() async throws {
+        let body = good.dropLast() + #","futureField":"x"}"#
+        #expect(try await fixture().send(.post, target, body: String(body)).status == 200)
+    }
+
+    @Test func `an environment that the app is not configured for is refused`() async throws {
+        let fixture = FaceFixture(scopes: Set(Scope.allCases))
+        let body = good.dropLast() + #","environment":"Sandbox"}"#
+        let reply = try await fixture.send(.post, "\(target)?environment=Production", body: String(body))
+        #expect(try fields(reply) == ["environment"])
+    }
+}

@@ -1,0 +1,116 @@
+import HTTPTypes
+import Domain
+import Foundation
+import HTTPAPI
+import Logging
+import TestSupport
+import Testing
+import Yams
+
+/// `api/openapi.yaml` against the program, both ways.
+struct OpenAPITests {
+    /// One operation: `GET /v1/apps` on a listener, with its scope.
+    private struct Operation: Hashable, CustomStringConvertible {
+        let listener: String
+        let method: String
+        let path: String
+        let scope: String?
+
+        var description: String { "\(listener): \(method) \(path) (\(scope ?? "no scope"))" }
+    }
+
+    private struct NoHealth: HealthReporter {
+        func isReady() async -> Bool { true }
+        func report() async -> HealthReport { HealthReport(isReady: true, parts: [], upstream: "apple", version: "0") }
+        func keys() async -> [KeyStatus] { [] }
+    }
+
+    private func document() throws -> [String: Any] {
+        var url = URL(filePath: #filePath)
+        for _ in 0..<3 { url.deleteLastPathComponent() }
+        let text = try String(contentsOf: url.appending(path: "api/openapi.yaml"), encoding: .utf8)
+        return try #require(try Yams.load(yaml: text) as? [String: Any])
+    }
+
+    private var routed: Set<Operation> {
+        let apps = AppCatalog([])
+        let services = FaceFixture.services(
+            apps, FakeAppStoreGateway(accounts: []), InMemoryLinkStore(), Logger(label: "test"))
+        let faces = [
+            ("api", Routes.api(services)), ("admin", Routes.admin(apps: apps, health: NoHealth())),
+            ("health", Routes.health(NoHealth(), metrics: { "" })),
+        ]
+        return Set(
+            faces.flatMap { listener, routes in
+                routes.map {
+                    Operation(
+                        listener: listener, method: $0.method.rawValue, path: $0.path, scope: $0.scope?.rawValue)
+                }
+            })
+    }
+
+    private func documented() throws -> Set<Operation> {
+        let paths = try #require(try document()["paths"] as? [String: [String: Any]])
+        var operations: Set<Operation> = []
+        for (path, items) in paths {
+            for (method, value) in items where ["get", "put", "post", "delete", "patch"].contains(method) {
+                let operation = try #require(value as? [String: Any])
+                let listeners = try #require(operation["x-purser-listeners"] as? [String], "\(method) \(path)")
+                for listener in listeners {
+                    operations.insert(
+                        Operation(
+                            listener: listener, method: method.uppercased(), path: path,
+                            scope: operation["x-purser-scope"] as? String))
+                }
+            }
+        }
+        return operations
+    }
+
+    @Test func `every route is documented with its listeners and scope, and every documented operation is routed`() throws {
+        let documented = try documented()
+        #expect(routed.subtracting(documented) == [])
+        #expect(documented.subtracting(routed) == [])
+    }
+
+    @Test func `every operation has its path's parameters and an answer for failures`() throws {
+        let paths = try #require(try document()["paths"] as? [String: [String: Any]])
+        for (path, items) in paths {
+            let placeholders = path.split(separator: "/").filter { $0.first == "{" }.count
+            #expect((items["parameters"] as? [Any])?.count ?? 0 == placeholders, "\(path)")
+            for (method, value) in items where method != "parameters" {
+                let operation = try #require(value as? [String: Any])
+                let responses = try #require(operation["responses"] as? [String: Any])
+                if path.hasPrefix("/v1/") { #expect(responses["default"] != nil, "\(method) \(path)") }
+            }
+        }
+    }
+
+    @Test func `the documented problem codes and reasons are those of the program`() throws {
+        let components = try #require(try document()["components"] as? [String: Any])
+        let schemas = try #require(components["schemas"] as? [String: Any])
+        let problem = try #require(schemas["Problem"] as? [String: Any])
+        let properties = try #require(problem["properties"] as? [String: [String: Any]])
+        let codes = try #require(properties["code"]?["enum"] as? [String])
+        let reasons = try #require(properties["reason"]?["enum"] as? [String])
+        #expect(Set(codes) == Set(ServiceError.Code.allCases.map(\.rawValue)))
+        #expect(Set(reasons) == Set(ServiceError.Reason.allCases.map(ProblemResponse.constant)))
+    }
+
+    @Test func `docs/errors.md has a row for every reason, with its status and code`() throws {
+        var url = URL(filePath: #filePath)
+        for _ in 0..<3 { url.deleteLastPathComponent() }
+        let text = try String(contentsOf: url.appending(path: "docs/errors.md"), encoding: .utf8)
+        let rows = text.split(separator: "\n").filter { $0.hasPrefix("| `") }.map { row in
+            row.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        #expect(rows.count == ServiceError.Reason.allCases.count)
+        for reason in ServiceError.Reason.allCases {
+            let row = try #require(rows.first { $0.first == "`\(reason.rawValue)`" }, "\(reason.rawValue)")
+            #expect(row[2] == reason.code.rawValue, "\(reason.rawValue)")
+            if reason != .appleRejected {
+                #expect(row[1] == String(ProblemResponse.statusCode(of: reason)), "\(reason.rawValue)")
+            }
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import JSON
+import Testing
+
+/// Foundation's parser as a second opinion on documents that chance has made.
+///
+/// The two may differ in what is listed in ``knownDifference(_:)`` and in nothing else.
+struct JSONFoundationComparisonTests {
+    @Test("Random documents mean the same to Foundation", arguments: 0..<8 as Range<UInt64>)
+    func documents(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        for _ in 0..<150 {
+            let value = generator.value(depth: 4)
+            let text = value.serialized(pretty: Bool.random(using: &generator))
+            let ours = try JSONValue(parsing: text)
+            #expect(ours == value)
+            let theirs = try JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
+            #expect(same(ours, theirs), "seed \(seed): \(value)")
+        }
+    }
+
+    @Test("Random damage is judged as Foundation judges it", arguments: 0..<8 as Range<UInt64>)
+    func damagedDocuments(_ seed: UInt64) {
+        var generator = SeededGenerator(seed: seed &+ 1_000)
+        var accepted = 0
+        for _ in 0..<400 {
+            var text = generator.value(depth: 3).serialized()
+            for _ in 0..<Int.random(in: 1...2, using: &generator) { generator.damage(&text) }
+            let ours = Result { () throws(JSONError) in try JSONValue(parsing: text) }
+            let theirs = try? JSONSerialization.jsonObject(with: Data(text), options: .fragmentsAllowed)
+            switch (ours, theirs) {
+            case (.success(let ours), let theirs?):
+                accepted += 1
+                #expect(same(ours, theirs), "seed \(seed): \(text)")
+            case (.failure(let error), .some):
+                #expect(
+                    knownDifference(error.reason), "seed \(seed): \(error) in \(String(decoding: text, as: UTF8.self))")
+            case (.success(let ours), nil):
+                #expect(holdsHugeNumber(ours), "seed \(seed): only we accept \(String(decoding: text, as: UTF8.self))")
+            case (.failure, nil):
+                break
+            }
+        }
+        #expect(accepted > 0)
+    }
+
+    /// What Foundation lets through and we do not.
+    private func knownDifference(_ reason: JSONError.Reason) -> Bool {
+        switch reason {
+        case .duplicateKey: true
+        default: false
+        }
+    }
+
+    /// Foundation refuses numbers that no double can hold.
+    private func holdsHugeNumber(_ value: JSONValue) -> Bool {
+        switch value {
+        case .number(let number): number.double == nil
+        case .array(let elements): elements.contains(where: holdsHugeNumber)
+        case .object(let object): object.members.contains { holdsHugeNumber($0.value) }
+        default: false
+        }
+    }
+
+    /// Foundation reads fractions by way of its decimals, which may cost the last bits.
+    private func nearlyEqual(_ ours: Double?, _ theirs: Double) -> Bool {
+        ours.map { abs($0 - theirs) <= 8 * $0.ulp } == true
+    }
+
+    private func same(_ ours: JSONValue, _ theirs: Any) -> Bool {
+        switch ours {
+        case .null: return theirs is NSNull
+        case .bool(let value): return theirs as? Bool == value
+        case .string(let value): return (theirs as? String).map { $0.utf8.elementsEqual(value.utf8) } == true
+        case .number(let number):
+            guard let other = theirs as? NSNumber else { return false }
+            return number.int64.map { $0 == other.int64Value } ?? nearlyEqual(number.double, other.doubleValue)
+        case .array(let elements):
+            guard let others = theirs as? [Any], others.count == elements.count else { return false }
+            return zip(elements, others).allSatisfy(same)
+        case .object(let object):
+            guard let others = theirs as? [String: Any], others.count == object.members.count else { return false }
+            return object.members.allSatisfy { member in others[member.key].map { same(member.value, $0) } == true }
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import Listener
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycleTestKit
+import TestSupport
+
+/// A listener that runs while a test talks to it.
+struct ListenerFixture: Sendable {
+    let address: BoundAddress
+    let shutdown: GracefulShutdownTestTrigger
+    let listener: Listener
+
+    /// Every request waits here before it is answered.
+    let gate: Gate
+
+    func connect() async throws -> TestConnection {
+        try await TestConnection.connect(to: address)
+    }
+
+    /// Runs a listener with a responder that answers `METHOD PATH BODY`, and shuts it down afterwards.
+    static func with(
+        address: ListenerAddress = .tcp(host: "127.0.0.1", port: 0),
+        _ configure: (inout ListenerConfiguration) -> Void = { _ in },
+        responder: HTTPChannelHandler.Responder? = nil,
+        test: @Sendable (ListenerFixture) async throws -> Void
+    ) async throws {
+        var configuration = ListenerConfiguration(name: "test", address: address)
+        configure(&configuration)
+        let gate = Gate()
+        let listener = Listener(
+            configuration: configuration, responder: responder ?? echo(behind: gate),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+        let bound = try await listener.bind()
+        try await testGracefulShutdown { trigger in
+            try await withThrowingTaskGroup { group in
+                group.addTask { try await listener.run() }
+                let fixture = ListenerFixture(address: bound, shutdown: trigger, listener: listener, gate: gate)
+                try await test(fixture)
+                gate.open()
+                trigger.triggerGracefulShutdown()
+                try await group.waitForAll()
+            }
+        }
+    }
+
+    /// A path for a Unix socket in a directory of its own.
+    static func temporaryPath() throws -> String {
+        let directory = "/tmp/listener-\(UUID().uuidString.prefix(8))"
+        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
+        return directory + "/test.sock"
+    }
+
+    static func echo(behind gate: Gate) -> HTTPChannelHandler.Responder {
+        { request, writer, channel in
+            let body = try await request.body.collect(upTo: .max)
+            await gate.pass()
+            try await writer.answer("\(request.method) \(request.uri.path) \(String(buffer: body))")
+        }
+    }
+}
+
+extension ResponseWriter {
+    consuming func answer(_ text: String) async throws {
+        let body = ByteBuffer(string: text)
+        try await write(
+            response: HTTPResponse(status: .ok, headerFields: [.contentLength: "\(body.readableBytes)"]),
+            body: ResponseBody(byteBuffer: body))
+    }
+}
+
+extension Logger {
+    static var quiet: Logger { Logger(label: "test") { _ in SwiftLogNoOpLogHandler() } }
+}

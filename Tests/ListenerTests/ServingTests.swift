@@ -1,0 +1,137 @@
+import HTTPTypes
+import HummingbirdCore
+import Listener
+import NIOCore
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ServingTests {
+    @Test func severalListenersServeAtOnce() async throws {
+        let path = try ListenerFixture.temporaryPath()
+        try await ListenerFixture.with { tcp in
+            try await ListenerFixture.with(address: .unix(path: path, mode: 0o600)) { unix in
+                for fixture in [tcp, unix] {
+                    let client = try await fixture.connect()
+                    try await client.request("POST", "/path", body: "body")
+                    let response = try await client.response()
+                    #expect(response.status == 200)
+                    #expect(response.body == "POST /path body")
+                }
+            }
+        }
+    }
+
+    @Test func theResponderLearnsWhoAsks() async throws {
+        let peer: HTTPChannelHandler.Responder = { _, writer, channel in
+            try await writer.answer(channel.remoteAddress?.ipAddress ?? "nobody")
+        }
+        try await ListenerFixture.with(responder: peer) { fixture in
+            let client = try await fixture.connect()
+            try await client.request("GET", "/")
+            #expect(try await client.response().body == "127.0.0.1")
+        }
+        let path = try ListenerFixture.temporaryPath()
+        try await ListenerFixture.with(address: .unix(path: path, mode: 0o600), responder: peer) { fixture in
+            let client = try await fixture.connect()
+            try await client.request("GET", "/")
+            #expect(try await client.response().body == "nobody")
+        }
+    }
+
+    @Test func aConnectionServesManyRequests() async throws {
+        try await ListenerFixture.with { fixture in
+            let client = try await fixture.connect()
+            for number in 1...50 {
+                try await client.request("PUT", "/\(number)", body: "x")
+                let response = try await client.response()
+                #expect(response.body == "PUT /\(number) x")
+                #expect(response.headers["connection"] == nil)
+            }
+        }
+    }
+
+    @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
+        try await ListenerFixture.with { fixture in
+            let client = try await fixture.connect()
+            let requests = (1...100).map { "GET /\($0) HTTP/1.1\r\nHost: test\r\n\r\n" }
+            try await client.send(requests.joined())
+            for number in 1...100 {
+                #expect(try await client.response().body == "GET /\(number) ")
+            }
+        }
+    }
+
+    @Test func aBodyInChunksArrivesWhole() async throws {
+        try await ListenerFixture.with { fixture in
+            let client = try await fixture.connect()
+            try await client.request("POST", "/", headers: ["Transfer-Encoding: chunked"])
+            try await client.send("3\r\nabc\r\n")
+            try await client.send("2\r\nde\r\n0\r\n\r\n")
+            #expect(try await client.response().body == "POST / abcde")
+        }
+    }
+
+    @Test func aClientThatOnlyFinishesSendingGetsItsAnswer() async throws {
+        try await ListenerFixture.with { fixture in
+            let client = try await fixture.connect()
+            try await client.request("GET", "/half")
+            try await client.finishSending()
+            #expect(try await client.response().body == "GET /half ")
+            #expect(await client.end().isEmpty)
+        }
+    }
+
+    @Test(arguments: ["close", "Close", "keep-alive, close"])
+    func aClientThatAsksForTheEndGetsIt(_ option: String) async throws {
+        try await ListenerFixture.with { fixture in
+            let client = try await fixture.connect()
+            try await client.request("GET", "/", headers: ["Connection: \(option)"])
+            #expect(try await client.response().headers["connection"] == "close")
+            #expect(await client.end().isEmpty)
+        }
+    }
+
+    /// As Java's HTTP client does by default; NIO's decoder is deaf after such a request.
+    @Test func anOfferOfAnotherProtocolIsDeclinedByAnAnswerThatEndsTheConnection() async throws {
+        try await ListenerFixture.with { fixture in
+            let client = try await fixture.connect()
+            try await client.request(
+                "POST", "/", headers: ["Connection: Upgrade, HTTP2-Settings", "Upgrade: h2c", "HTTP2-Settings: AAE"],
+                body: "body")
+            let response = try await client.response()
+            #expect(response.body == "POST / body")
+            #expect(response.headers["connection"] == "close")
+            #expect(await client.end().isEmpty)
+        }
+    }
+
+    @Test func aClientThatAsksBeforeItSendsItsBodyIsToldToGoOn() async throws {
+        try await ListenerFixture.with { fixture in
+            let client = try await fixture.connect()
+            try await client.request("POST", "/", headers: ["Expect: 100-continue", "Content-Length: 4"])
+            #expect(try await client.response().status == 100)
+            try await client.send("body")
+            let response = try await client.response()
+            #expect(response.status == 200)
+            #expect(response.body == "POST / body")
+        }
+    }
+
+    @Test func aBodyThatBreaksOffIsNotTakenForWhole() async throws {
+        let (outcomes, continuation) = AsyncStream.makeStream(of: String.self)
+        let reading: HTTPChannelHandler.Responder = { request, writer, _ in
+            do {
+                continuation.yield("whole: \(String(buffer: try await request.body.collect(upTo: .max)))")
+            } catch {
+                continuation.yield("broken off")
+            }
+            try await writer.answer("")
+        }
+        try await ListenerFixture.with(responder: reading) { fixture in
+            let client = try await fixture.connect()
+            try await client.request("POST", "/", headers: ["Transfer-Encoding: chunked"])
+            try await client.send("3\r\nabc\r\n")
+            try await client.close()
+            #expect(await outcomes.first { _ in true } == "broken off")
+        }
+    }
+}

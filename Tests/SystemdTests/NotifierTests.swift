@@ -1,0 +1,84 @@
+import Foundation
+import Systemd
+import Testing
+
+/// libsystemd reads the environment, which belongs to the whole process: each test has a process of its own.
+@Suite struct NotifierTests {
+    @Test func readyAndStatusArriveInOneMessage() async {
+        await #expect(processExitsWith: .success) {
+            let socket = try NotifySocket()
+            defer { socket.remove() }
+            setenv("NOTIFY_SOCKET", socket.path, 1)
+            #expect(try Notifier().notify(.ready, .status("Serving 3 listeners")))
+            #expect(socket.receive() == "READY=1\nSTATUS=Serving 3 listeners")
+            #expect(socket.receive() == nil)
+        }
+    }
+
+    @Test func everyStateHasItsAssignment() async {
+        await #expect(processExitsWith: .success) {
+            let socket = try NotifySocket()
+            defer { socket.remove() }
+            setenv("NOTIFY_SOCKET", socket.path, 1)
+            try Notifier().notify(.stopping, .watchdog, .mainPID(4711), .extendTimeout(.milliseconds(1500)))
+            #expect(socket.receive() == "STOPPING=1\nWATCHDOG=1\nMAINPID=4711\nEXTEND_TIMEOUT_USEC=1500000")
+        }
+    }
+
+    @Test func aStatusCannotSmuggleInAnotherAssignment() async {
+        await #expect(processExitsWith: .success) {
+            let socket = try NotifySocket()
+            defer { socket.remove() }
+            setenv("NOTIFY_SOCKET", socket.path, 1)
+            try Notifier().notify(.status("one\nREADY=1\r\n\u{0}two"))
+            #expect(socket.receive() == "STATUS=one READY=1  two")
+        }
+    }
+
+    @Test func aLongStatusIsCutBetweenCharacters() async throws {
+        await #expect(processExitsWith: .success) {
+            let socket = try NotifySocket()
+            defer { socket.remove() }
+            setenv("NOTIFY_SOCKET", socket.path, 1)
+            try Notifier().notify(.status("x" + String(repeating: "\u{e9}", count: 9000)))
+            let message = try #require(socket.receive())
+            #expect(message.utf8.count == "STATUS=".utf8.count + Notifier.State.maximumStatusBytes - 1)
+            #expect(message.last == "\u{e9}")
+        }
+    }
+
+    @Test func withoutAServiceManagerNothingIsSent() async {
+        await #expect(processExitsWith: .success) {
+            unsetenv("NOTIFY_SOCKET")
+            let isListening = try Notifier().notify(.ready)
+            #expect(!isListening)
+        }
+    }
+
+    @Test func aSocketThatIsGoneIsAnErrorWithItsErrno() async {
+        await #expect(processExitsWith: .success) {
+            setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1)
+            let error = #expect(throws: SystemdError.self) { try Notifier().notify(.ready) }
+            #expect(error?.operation == "sd_notify")
+            #expect(error?.code == ENOENT)
+            #expect(error?.description == "sd_notify failed: No such file or directory (errno 2)")
+        }
+    }
+
+    @Test func theWatchdogIntervalComesFromTheServiceManager() async {
+        await #expect(processExitsWith: .success) {
+            setenv("WATCHDOG_USEC", "30000000", 1)
+            #expect(try Notifier.watchdogInterval() == .seconds(30))
+            setenv("WATCHDOG_PID", "1", 1)
+            let ofAnotherProcess = try Notifier.watchdogInterval()
+            #expect(ofAnotherProcess == nil)
+            setenv("WATCHDOG_PID", "\(getpid())", 1)
+            #expect(try Notifier.watchdogInterval() == .seconds(30))
+            setenv("WATCHDOG_USEC", "soon", 1)
+            #expect(throws: SystemdError.self) { try Notifier.watchdogInterval() }
+            unsetenv("WATCHDOG_USEC")
+            let ofNobody = try Notifier.watchdogInterval()
+            #expect(ofNobody == nil)
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import HummingbirdCore
+import HummingbirdHTTP2
+import HummingbirdTLS
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServiceLifecycle
+import Synchronization
+
+/// A real HTTPS server on a loopback port of the system's choice, with a certificate of its own, for tests of whatever makes requests.
+///
+/// ```swift
+/// try await LoopbackServer.run { request in
+///     .init(body: request.body)
+/// } during: { server in
+///     // server.url, server.certificateAuthorityFile, server.requests
+/// }
+/// ```
+///
+/// Clients must be gone before the closure returns: ending the server waits for its connections.
+package struct LoopbackServer: Sendable {
+    /// Answers one request.
+    ///
+    /// On HTTP/2 its task is cancelled when the client resets the stream or goes away.
+    package typealias Handler = @Sendable (Request) async throws -> Response
+
+    /// What the server speaks and whom it claims to be.
+    package struct Options: Sendable {
+        /// Whether HTTP/2 is offered beside HTTP/1.1.
+        package var offersHTTP2 = true
+        /// The highest version of TLS that is offered is 1.1, which has been obsolete since RFC 8996.
+        package var offersOnlyObsoleteTLS = false
+        /// The name that the certificate is for.
+        package var hostName = "localhost"
+
+        package init() {}
+    }
+
+    package let port: Int
+    /// Path of the PEM file that holds the root of the server's certificate.
+    package let certificateAuthorityFile: String
+    private let record: Record
+
+    /// The server's URL, without a path.
+    package var url: String { "https://localhost:\(port)" }
+
+    /// Everything that has come in so far, in the order of arrival.
+    package var requests: [Request] { record.requests }
+
+    /// How many connections requests have come by so far.
+    package var connectionCount: Int { Set(requests.map(\.connection)).count }
+
+    /// Runs a server for as long as the closure runs.
+    ///
+    /// - Parameters:
+    ///   - options: What the server speaks.
+    ///   - handler: Answers each request; what it throws ends the connection.
+    ///   - body: What is done with the server.
+    /// - Returns: What the closure returns.
+    /// - Throws: What the closure throws, or why the server could not start.
+    package static func run<Result: Sendable>(
+        _ options: Options = Options(), handler: @escaping Handler, during body: (LoopbackServer) async throws -> Result
+    ) async throws -> Result {
+        let certificates = try Certificates(hostName: options.hostName)
+        defer { certificates.remove() }
+        let record = Record()
+        let logger = Logger(label: "loopback") { _ in SwiftLogNoOpLogHandler() }
+        let (ports, port) = AsyncStream.makeStream(of: Int.self)
+        let server = try builder(options, certificates).buildServer(
+            configuration: ServerConfiguration(address: .hostname("127.0.0.1", port: 0)),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton,
+            logger: logger,
+            responder: { request, writer, channel in
+                try await respond(to: request, writer, channel, record, handler)
+            },
+            onServerRunning: { channel in port.yield(channel.localAddress?.port ?? 0) })
+        let services = ServiceGroup(services: [server], logger: logger)
+        return try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { port.finish() }
+                try await services.run()
+            }
+            let result: Swift.Result<Result, any Error>
+            do {
+                guard let port = await ports.first(where: { _ in true }) else { throw ServerEndedEarly() }
+                let server = LoopbackServer(
+                    port: port, certificateAuthorityFile: certificates.authorityFile, record: record)
+                result = .success(try await body(server))
+            } catch {
+                result = .failure(error)
+            }
+            // Cancelling the server would do both, but NIO traps when a stream opens on a connection that nobody reads any more.
+            record.cancelHandlers()
+            await services.triggerGracefulShutdown()
+            try await group.waitForAll()
+            return try result.get()
+        }
+    }
+
+    /// The server ended before it was bound.
+    private struct ServerEndedEarly: Error {}
+
+    private static func builder(_ options: Options, _ certificates: Certificates) throws -> HTTPServerBuilder {
+        var tls = TLSConfiguration.makeServerConfiguration(
+            certificateChain: certificates.chain.map { .certificate($0) },
+            privateKey: .privateKey(certificates.privateKey))
+        if options.offersOnlyObsoleteTLS {
+            tls.minimumTLSVersion = .tlsv1
+            tls.maximumTLSVersion = .tlsv11
+        }
+        guard !options.offersHTTP2 else { return try .http2Upgrade(tlsConfiguration: tls) }
+        tls.applicationProtocols = ["http/1.1"]
+        return try .tls(.http1(), tlsConfiguration: tls)
+    }
+}

@@ -1,0 +1,74 @@
+import Synchronization
+
+/// A clock that stands still until a test moves it on.
+package final class ManualClock: Clock, Sendable {
+    package struct Instant: InstantProtocol {
+        package var offset: Duration
+
+        package func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        package func duration(to other: Instant) -> Duration { other.offset - offset }
+        package static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
+    }
+
+    private struct State {
+        var now = Instant(offset: .zero)
+        var nextID = 0
+        var sleepers: [Int: (deadline: Instant, wake: CheckedContinuation<Void, any Error>)] = [:]
+        var observers: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var now: Instant { state.withLock { $0.now } }
+    package var minimumResolution: Duration { .nanoseconds(1) }
+
+    package func sleep(until deadline: Instant, tolerance: Duration?) async throws {
+        let id = state.withLock { state in
+            state.nextID += 1
+            return state.nextID
+        }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (wake: CheckedContinuation<Void, any Error>) in
+                let observers = state.withLock { state in
+                    state.sleepers[id] = (deadline, wake)
+                    defer { state.observers = [] }
+                    return state.observers
+                }
+                observers.forEach { $0.resume() }
+                if Task.isCancelled { cancel(id) }
+                advance(by: .zero)
+            }
+        } onCancel: {
+            cancel(id)
+        }
+    }
+
+    /// Moves the clock on and wakes who has slept long enough.
+    package func advance(by duration: Duration) {
+        let woken = state.withLock { state in
+            state.now = state.now.advanced(by: duration)
+            let due = state.sleepers.filter { $0.value.deadline <= state.now }
+            for id in due.keys { state.sleepers[id] = nil }
+            return due.values.map(\.wake)
+        }
+        woken.forEach { $0.resume() }
+    }
+
+    /// Returns as soon as somebody sleeps.
+    package func sleeperHasArrived() async {
+        await withCheckedContinuation { observer in
+            let isThere = state.withLock { state in
+                if state.sleepers.isEmpty { state.observers.append(observer) }
+                return !state.sleepers.isEmpty
+            }
+            if isThere { observer.resume() }
+        }
+    }
+
+    private func cancel(_ id: Int) {
+        let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
+        sleeper?.wake.resume(throwing: CancellationError())
+    }
+}
