@@ -17,7 +17,6 @@ libssl-dev            library:libcrypto   keys, signatures and certificates
 libcurl4-openssl-dev  library:libcurl     the calls to Apple
 libsystemd-dev        library:libsystemd  readiness, watchdog and journal
 libsqlite3-dev        library:sqlite3     the database
-zlib1g-dev            library:zlib        linked by SwiftNIO's extras
 openssl               program:openssl     throw-away certificates of the tests and the demo
 curl                  program:curl        the calls of the demo
 endef
@@ -40,12 +39,12 @@ deps: ## Install the native packages that are missing; does nothing when they ar
 	    if ! is_there "$$test"; then missing+=("$$package"); echo "missing: $$package ($$reason)"; fi; \
 	done <<< "$$NATIVE_PACKAGES"; \
 	if [ $${#missing[@]} -eq 0 ]; then exit 0; fi; \
-	as_root=(); if [ "$$(id -u)" -ne 0 ]; then as_root=(sudo); fi; \
-	if ! command -v apt-get >/dev/null || ! command -v "$${as_root[0]:-true}" >/dev/null; then \
+	as_root=; if [ "$$(id -u)" -ne 0 ]; then as_root=sudo; fi; \
+	if ! command -v apt-get >/dev/null || ! command -v "$${as_root:-true}" >/dev/null; then \
 	    echo "Install them as root, for example: apt-get install $${missing[*]}" >&2; exit 1; \
 	fi; \
-	echo "Installing them with $${as_root[*]} apt-get, because nothing builds without them."; \
-	apt() { "$${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -q "$$@" </dev/null; }; \
+	echo "Installing them with apt-get$${as_root:+, as root by sudo}, because nothing builds without them."; \
+	apt() { $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$$@" </dev/null; }; \
 	apt update; \
 	apt install --yes --no-install-recommends "$${missing[@]}"
 
@@ -67,7 +66,7 @@ test: deps ## Run every test
 demo: deps ## Play the main use against a simulated App Store; KEEP=1 leaves it running
 	swift build --product purser
 	swift build --product appstore-simulator
-	@KEEP=$(KEEP) deploy/demo/demo.sh
+	@KEEP=$(KEEP) deploy/demo/demo.sh .build/debug
 
 .PHONY: format
 format: ## Format all Swift code in place
@@ -78,12 +77,16 @@ lint: ## Check the format of all Swift code; needs no build
 	swift format lint --strict --recursive --parallel $(SOURCES)
 
 .PHONY: check-apple-library
-check-apple-library: ## Hold the simulator against Apple's own Python library, which is fetched for it
+check-apple-library: deps ## Hold the simulator against Apple's own Python library, which is fetched for it
 	swift build --product appstore-simulator
 	python3 -m venv .build/apple-python-library
 	.build/apple-python-library/bin/pip install --quiet app-store-server-library
-	.build/apple-python-library/bin/python Tests/AppStoreSimulatorTests/Resources/apple_python_library.py \
-	    .build/debug/appstore-simulator
+	@folder=$$(mktemp -d); \
+	.build/debug/appstore-simulator --state "$$folder/state" --ready-file "$$folder/ready" >/dev/null & \
+	simulator=$$!; \
+	trap 'kill $$simulator 2>/dev/null || true; wait $$simulator || true; rm -rf "$$folder"' EXIT; \
+	until [ -s "$$folder/ready" ]; do kill -0 $$simulator; sleep 0.1; done; \
+	.build/apple-python-library/bin/python Tests/AppStoreSimulatorTests/Resources/apple_python_library.py "$$folder/ready"
 
 .PHONY: clean
 clean: ## Remove everything that was built

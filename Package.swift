@@ -31,6 +31,8 @@ let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swi
 let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
+let serviceLifecycleTestKit = Target.Dependency.product(
+    name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -114,20 +116,39 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Domain", "OpenSSL", hummingbird, hummingbirdCore, hummingbirdHTTP2, hummingbirdTLS, httpTypes, logging,
+                "Domain", "OpenSSL", hummingbirdCore, hummingbirdHTTP2, hummingbirdTLS, httpTypes, logging,
                 nioCore, nioPosix, nioSSL, serviceLifecycle,
             ],
             path: "Tests/TestSupport"),
         .testTarget(name: "ArchitectureTests"),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
-        .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"], resources: [.copy("Resources")]),
+        .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", "TestSupport", nioCore, nioPosix]),
-        .testTarget(name: "SystemdTests", dependencies: ["Systemd", logging, serviceLifecycle]),
-        .testTarget(name: "ListenerTests", dependencies: ["Listener"]),
+        .testTarget(
+            name: "SystemdTests",
+            dependencies: ["Systemd", "TestSupport", logging, serviceLifecycle, serviceLifecycleTestKit]),
+        .testTarget(
+            name: "ListenerTests",
+            dependencies: [
+                "Listener", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore, nioPosix,
+                serviceLifecycle, serviceLifecycleTestKit,
+            ]),
+        .testTarget(
+            name: "DaemonTests",
+            dependencies: ["Daemon", "Domain", "KeyCustody", "Listener", "OpenSSL", coreMetrics, logging, metrics]),
         .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"]),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport", logging]),
+        .testTarget(
+            name: "KeyCustodyTests",
+            dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging]),
         .testTarget(name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb]),
+        .testTarget(
+            name: "IntegrationTests",
+            dependencies: [
+                "Daemon", "AppStoreSimulator", "AppStoreAPI", "Domain", "JSON", "KeyCustody", "Listener", "OpenSSL",
+                "Systemd", logging, serviceLifecycle, yams,
+            ]),
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [

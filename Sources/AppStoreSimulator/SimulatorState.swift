@@ -1,6 +1,4 @@
-package import AppStoreAPI
 package import Foundation
-package import OpenSSL
 import Synchronization
 
 /// Everything that the simulator knows and that is set about it; what the control port changes and tests in the same process use directly.

@@ -47,6 +47,10 @@ static inline CURLcode ccurl_easy_setopt_prerequest(CURL *_Nonnull easy, curl_pr
     return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, value);
 }
 
+static inline CURLcode ccurl_easy_setopt_socket_option(CURL *_Nonnull easy, curl_sockopt_callback _Nonnull value) {
+    return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+}
+
 static inline CURLcode ccurl_easy_getinfo_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value) {
     return curl_easy_getinfo(easy, info, value);
 }

@@ -1,4 +1,5 @@
-// What Sources/OpenSSL needs of libcrypto 3: its headers, and typed forms of the macros and variadic functions that Swift cannot import.
+// What Sources/OpenSSL needs of libcrypto 3: its headers, and typed forms of the macros and variadic functions that
+// Swift cannot import.
 #ifndef COPENSSL_SHIM_H
 #define COPENSSL_SHIM_H
 
@@ -25,7 +26,8 @@
 static const int copenssl_public_key = EVP_PKEY_PUBLIC_KEY;
 static const int copenssl_key_pair = EVP_PKEY_KEYPAIR;
 
-// The parts of a key made of bare numbers. A parameter keeps the pointer to its name, which for a string of Swift's would not live long enough.
+// The parts of a key made of bare numbers. A parameter keeps the pointer to its name, which for a string of Swift's
+// would not live long enough.
 static inline OSSL_PARAM copenssl_group_name(char *name) {
     return OSSL_PARAM_construct_utf8_string(OSSL_PKEY_PARAM_GROUP_NAME, name, 0);
 }
@@ -71,7 +73,8 @@ static inline int copenssl_name_add(X509_NAME *name, const char *field, const un
     return X509_NAME_add_entry_by_txt(name, field, MBSTRING_UTF8, text, count, -1, 0);
 }
 
-// An extension from OpenSSL's configuration syntax, such as "critical,CA:TRUE"; issuer and subject serve key identifiers.
+// An extension from OpenSSL's configuration syntax, such as "critical,CA:TRUE"; issuer and subject serve key
+// identifiers.
 static inline X509_EXTENSION *copenssl_extension(X509 *issuer, X509 *subject, int nid, const char *value) {
     X509V3_CTX context = {0};
     X509V3_set_ctx(&context, issuer, subject, NULL, NULL, 0);

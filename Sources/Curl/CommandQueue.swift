@@ -11,6 +11,9 @@ final class CommandQueue: Sendable {
 
     private let state: Mutex<State>
 
+    /// The handle that is woken, until ``stopWaking()``.
+    var multi: MultiHandle? { state.withLock { $0.multi } }
+
     init(waking multi: MultiHandle) {
         state = Mutex(State(multi: multi))
     }

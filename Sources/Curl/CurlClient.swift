@@ -15,10 +15,9 @@ package final class CurlClient: Sendable {
     /// - Throws: ``CurlError`` when libcurl is too old, lacks HTTP/2 or cannot be initialised.
     package init(configuration: CurlConfiguration = CurlConfiguration()) throws(CurlError) {
         try CurlLibrary.initialize()
-        let multi = try MultiHandle(configuration)
-        let queue = CommandQueue(waking: multi)
+        let queue = CommandQueue(waking: try MultiHandle(configuration))
         self.queue = queue
-        let thread = Thread { MultiLoop(multi, queue, configuration).run() }
+        let thread = Thread { MultiLoop(queue, configuration).run() }
         thread.name = "curl"
         thread.start()
     }

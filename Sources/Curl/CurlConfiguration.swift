@@ -17,11 +17,13 @@ package struct CurlConfiguration: Sendable {
     /// Transfers under way at a time, on all connections.
     ///
     /// Further requests wait their turn, and their total timeout runs meanwhile.
-    package var maximumConcurrentTransfers = 512
+    package var maximumConcurrentTransfers = 200
     /// Time after which an unused connection is not used again.
     package var maximumConnectionIdleTime = Duration.seconds(90)
     /// Age from which a connection gets no further request.
     package var maximumConnectionAge = Duration.seconds(3_600)
+    /// Time after which a connection is given up whose peer does not acknowledge what was sent (`TCP_USER_TIMEOUT`, tcp(7)).
+    package var unacknowledgedDataTimeout = Duration.seconds(20)
     /// Bytes of all header lines that one response may have.
     package var maximumHeaderBytes = 65_536
 

@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 extension EasyHandle {
     /// Sets every option of a transfer except where its results go.
@@ -42,12 +43,22 @@ extension EasyHandle {
         // Texts, even if empty, keep curl from looking at the environment.
         try set(CURLOPT_PROXY, configuration.proxy ?? "")
         try set(CURLOPT_NOPROXY, "")
+        try set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1)
         try set(CURLOPT_HTTP_VERSION, Int(CURL_HTTP_VERSION_2TLS))
         // Rather wait for a connection to share than open another.
         try set(CURLOPT_PIPEWAIT, 1)
-        try set(CURLOPT_MAXAGE_CONN, Int(configuration.maximumConnectionIdleTime.components.seconds))
-        try set(CURLOPT_MAXLIFETIME_CONN, Int(configuration.maximumConnectionAge.components.seconds))
+        // Zero would mean no limit.
+        try set(CURLOPT_MAXAGE_CONN, max(1, Int(configuration.maximumConnectionIdleTime.components.seconds)))
+        try set(CURLOPT_MAXLIFETIME_CONN, max(1, Int(configuration.maximumConnectionAge.components.seconds)))
         try set(CURLOPT_TCP_KEEPALIVE, 1)
+        // A connection whose peer has vanished would otherwise swallow requests for the quarter of an hour in which the system repeats its packets.
+        try set(CURLOPT_SOCKOPTDATA, milliseconds: configuration.unacknowledgedDataTimeout)
+        try setSocketOption { timeout, socket, _ in
+            var milliseconds = CUnsignedInt(clamping: Int(bitPattern: timeout))
+            let length = socklen_t(MemoryLayout.size(ofValue: milliseconds))
+            let isSet = setsockopt(socket, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, length) == 0
+            return isSet ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
+        }
         try set(CURLOPT_TCP_NODELAY, 1)
         try set(CURLOPT_PATH_AS_IS, 1)
         try set(CURLOPT_NOSIGNAL, 1)

@@ -53,6 +53,16 @@ final class EasyHandle {
         try check(ccurl_easy_setopt_writer(pointer, option, value))
     }
 
+    /// Sets what a callback gets as its pointer to a time in milliseconds.
+    func set(_ option: CURLoption, milliseconds duration: Duration) throws(CurlError) {
+        try check(
+            ccurl_easy_setopt_pointer(pointer, option, UnsafeMutableRawPointer(bitPattern: duration.milliseconds)))
+    }
+
+    func setSocketOption(_ value: curl_sockopt_callback) throws(CurlError) {
+        try check(ccurl_easy_setopt_socket_option(pointer, value))
+    }
+
     func setPrerequest(_ value: curl_prereq_callback) throws(CurlError) {
         try check(ccurl_easy_setopt_prerequest(pointer, value))
     }

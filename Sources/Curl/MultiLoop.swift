@@ -12,7 +12,7 @@ final class MultiLoop {
 
     private let configuration: CurlConfiguration
     private let queue: CommandQueue
-    /// Let go of when the loop ends.
+    /// Let go of when the loop ends; nobody but the queue shares it.
     private var multi: MultiHandle?
     /// Everything that has been started and is not over, under way or waiting.
     private var transfers: [TransferID: Transfer] = [:]
@@ -24,8 +24,8 @@ final class MultiLoop {
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopping = false
 
-    init(_ multi: MultiHandle, _ queue: CommandQueue, _ configuration: CurlConfiguration) {
-        self.multi = multi
+    init(_ queue: CommandQueue, _ configuration: CurlConfiguration) {
+        multi = queue.multi
         self.queue = queue
         self.configuration = configuration
     }
@@ -67,9 +67,7 @@ final class MultiLoop {
             nextDeadline = min(nextDeadline ?? transfer.deadline, transfer.deadline)
         case .cancel(let id):
             guard let transfer = transfers[id] else { return }
-            finish(
-                transfer,
-                with: .failure(.cancelled(requestMayHaveBeenSent: transfer.requestMayHaveBeenSent)))
+            abandon(transfer, .cancelled(requestMayHaveBeenSent: transfer.requestMayHaveBeenSent))
         case .beat(let continuation):
             continuation.resume(returning: true)
         case .stop(let continuation):
@@ -93,6 +91,19 @@ final class MultiLoop {
             } catch {
                 finish(transfer, with: .failure(error))
             }
+        }
+    }
+
+    /// Ends a transfer that may be under way.
+    ///
+    /// If it has its connection to itself, that is closed. Taking the transfer out would only queue the reset of an HTTP/2 stream, which curl sends
+    /// with whatever the connection carries next; the server should learn of it now. Besides, a connection that brought no response in time may be dead.
+    private func abandon(_ transfer: Transfer, _ error: CurlError) {
+        do throws(CurlError) {
+            try transfer.easy?.set(CURLOPT_FORBID_REUSE, 1)
+            finish(transfer, with: .failure(error))
+        } catch {
+            finish(transfer, with: .failure(error.with(requestMayHaveBeenSent: transfer.requestMayHaveBeenSent)))
         }
     }
 
@@ -120,12 +131,11 @@ final class MultiLoop {
         guard let nextDeadline, nextDeadline <= now else { return }
         for transfer in transfers.values where transfer.deadline <= now {
             let limit = transfer.request.totalTimeout.milliseconds
-            finish(
+            abandon(
                 transfer,
-                with: .failure(
-                    CurlError(
-                        CURLE_OPERATION_TIMEDOUT, during: "transfer", detail: "not complete after \(limit) ms",
-                        requestMayHaveBeenSent: transfer.requestMayHaveBeenSent)))
+                CurlError(
+                    CURLE_OPERATION_TIMEDOUT, during: "transfer", detail: "not complete after \(limit) ms",
+                    requestMayHaveBeenSent: transfer.requestMayHaveBeenSent))
         }
         self.nextDeadline = transfers.values.map(\.deadline).min()
     }

@@ -28,9 +28,6 @@ package enum Serve {
         var surroundings = Surroundings(logger: logger)
         surroundings.watchdogInterval = try Notifier.watchdogInterval()
         let daemon = try await makeDaemon(configuration: configuration, surroundings: surroundings)
-        for (name, address) in daemon.addresses.sorted(by: { $0.key < $1.key }) {
-            logger.notice("Listening", metadata: ["listener": "\(name)", "address": "\(address)"])
-        }
         let group = ServiceGroup(
             configuration: groupConfiguration(daemon, timeout: configuration.shutdown.timeout, logger: logger))
         let signals = Task { await stop(group, onSignalsOf: logger) }

@@ -47,7 +47,8 @@ struct Base64Alphabet: Sendable {
 
     /// Reads digits without padding.
     ///
-    /// - Returns: The bytes, or nil for an impossible length, a byte that is no digit, or left-over bits that are not zero.
+    /// - Returns: The bytes, or nil for an impossible length, a byte that is no digit, or left-over bits that are not
+    ///   zero.
     func decode(_ text: UnsafeBufferPointer<UInt8>) -> [UInt8]? {
         let tailCount = text.count % 4
         guard tailCount != 1 else { return nil }

@@ -1,9 +1,10 @@
+import Foundation
 package import OpenSSL
 
 /// A JWS in compact form: header, payload and signature in Base64url between dots.
 ///
-/// Making one only finds the parts, so that a cache keyed by ``protectedHeader`` can spare parsing the header. Nothing in it is to be believed
-/// before ``verify(with:header:)`` has returned.
+/// Making one only finds the parts, so that a cache keyed by ``protectedHeader`` can spare parsing the header. Nothing
+/// in it is to be believed before ``verify(with:header:)`` has returned.
 /// Source: RFC 7515, section 7.1.
 package struct CompactJWS: Sendable {
     /// The size of a token beyond which it is refused, in bytes, unless the reader says otherwise.
@@ -23,10 +24,9 @@ package struct CompactJWS: Sendable {
     /// - Throws: ``JOSEError/tooLarge(maximumCount:)`` or ``JOSEError/malformed``
     package init(_ bytes: [UInt8], maximumCount: Int = defaultMaximumCount) throws(JOSEError) {
         guard bytes.count <= maximumCount else { throw .tooLarge(maximumCount: maximumCount) }
-        let dot = UInt8(ascii: ".")
-        guard let firstDot = bytes.firstIndex(of: dot), firstDot > 0,
-            let secondDot = bytes[(firstDot + 1)...].firstIndex(of: dot), secondDot > firstDot + 1,
-            secondDot + 1 < bytes.count, !bytes[(secondDot + 1)...].contains(dot)
+        guard let firstDot = Self.firstDot(in: bytes, from: 0), firstDot > 0,
+            let secondDot = Self.firstDot(in: bytes, from: firstDot + 1), secondDot > firstDot + 1,
+            secondDot + 1 < bytes.count, Self.firstDot(in: bytes, from: secondDot + 1) == nil
         else { throw .malformed }
         self.bytes = bytes
         self.firstDot = firstDot
@@ -60,7 +60,7 @@ package struct CompactJWS: Sendable {
     ///   - header: This token's header, read from it or from one with the same ``protectedHeader``.
     /// - Throws: ``JOSEError``
     package func verify(with key: ECPublicKey, header: JOSEHeader) throws(JOSEError) {
-        guard protectedHeader.elementsEqual(header.rawSegment) else { throw .headerMismatch }
+        guard isProtectedHeader(header.rawSegment) else { throw .headerMismatch }
         let signature = try decode((secondDot + 1)..<bytes.count)
         guard signature.count == Self.signatureCount else { throw .invalidSignatureLength }
         let isValid: Bool
@@ -81,6 +81,21 @@ package struct CompactJWS: Sendable {
         let header = try parseHeader()
         try verify(with: key, header: header)
         return header
+    }
+
+    // These two run over every byte of every token, which C's functions do many at a time.
+
+    private static func firstDot(in bytes: [UInt8], from start: Int) -> Int? {
+        bytes.withUnsafeBytes { bytes in
+            guard start < bytes.count, let base = bytes.baseAddress,
+                let found = memchr(base + start, CInt(UInt8(ascii: ".")), bytes.count - start)
+            else { return nil }
+            return UnsafeRawPointer(found) - base
+        }
+    }
+
+    private func isProtectedHeader(_ segment: [UInt8]) -> Bool {
+        segment.count == firstDot && memcmp(segment, bytes, firstDot) == 0
     }
 
     private func decode(_ range: Range<Int>) throws(JOSEError) -> [UInt8] {

@@ -45,8 +45,8 @@ package struct JOSEHeader: Sendable, Equatable {
 
     /// Reads a header.
     ///
-    /// Parameters that are not named here are ignored (RFC 7515, section 4.2), so keys that a header brings along (`jwk`, `jku`, `x5u`) have no
-    /// effect.
+    /// Parameters that are not named here are ignored (RFC 7515, section 4.2), so keys that a header brings along
+    /// (`jwk`, `jku`, `x5u`) have no effect.
     /// - Parameter rawSegment: The first part of a JWS.
     /// - Throws: ``JOSEError``
     package init(rawSegment: [UInt8]) throws(JOSEError) {

@@ -3,7 +3,8 @@ package import JSON
 
 /// The claims of a JWT.
 ///
-/// Reading them checks their form alone: whether a token has ended or is meant for someone else is the caller's to decide.
+/// Reading them checks their form alone: whether a token has ended or is meant for someone else is the caller's to
+/// decide.
 /// Source: RFC 7519, section 4.
 package struct JWTClaims: Sendable, Equatable {
     /// The end of the year 9999, beyond which no claim makes sense.
@@ -13,9 +14,9 @@ package struct JWTClaims: Sendable, Equatable {
     package var issuer: String?
     /// `aud`: whom it is for; empty when the claim is absent.
     package var audience: [String]
-    /// `iat`: when it was made. Written in whole seconds, fractions cut.
+    /// `iat`: when it was made; written in whole seconds, fractions cut.
     package var issuedAt: Date?
-    /// `exp`: when it ends. Written in whole seconds, fractions cut.
+    /// `exp`: when it ends; written in whole seconds, fractions cut.
     package var expiresAt: Date?
     /// All other claims by name.
     package var others: [String: JSONValue]

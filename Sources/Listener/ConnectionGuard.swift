@@ -117,7 +117,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func requestBegins(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
         deadline.hasPartialHead = false
-        if let length = request.headerFields[.contentLength].flatMap(Int.init), length > configuration.maximumBodyBytes {
+        if let length = request.headerFields[.contentLength].flatMap(Int.init), length > configuration.maximumBodyBytes
+        {
             return refuse(.bodyTooLarge, context)
         }
         ledger.requestBegins()

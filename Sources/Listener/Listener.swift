@@ -76,7 +76,8 @@ package actor Listener: Service {
     package func close() async throws {
         guard case .bound(let channel) = state else { return }
         state = .ended
-        try await channel.close()
+        channel.close(promise: nil)
+        try await channel.closeFuture.get()
     }
 
     /// Serves until graceful shutdown, binding first if that was not done.

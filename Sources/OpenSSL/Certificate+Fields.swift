@@ -2,6 +2,8 @@ import COpenSSL
 package import Foundation
 
 extension Certificate {
+    // A time that cannot be read makes the certificate valid never.
+
     /// The first moment of validity.
     package var notBefore: Date { Self.date(X509_get0_notBefore(pointer.pointer)) ?? .distantFuture }
 
@@ -40,6 +42,7 @@ extension Certificate {
     /// Whether an extension is present, whatever its value.
     ///
     /// - Parameter oid: Its object identifier in digits, such as `2.5.29.19`.
+    /// - Returns: Whether the certificate carries it.
     package func hasExtension(oid: String) -> Bool {
         guard let object = OBJ_txt2obj(oid, 1) else {
             OpenSSLError.clearQueue()

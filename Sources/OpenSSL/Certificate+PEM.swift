@@ -37,6 +37,7 @@ extension Certificate {
 
     /// The content of each certificate block, in order; other blocks are passed over.
     private static func derBlocks(ofPEM bytes: [UInt8]) throws(CertificateError) -> [[UInt8]] {
+        OpenSSLError.clearQueue()
         do throws(OpenSSLError) {
             return try bytes.withUnsafeBufferPointer { (bytes) throws(OpenSSLError) in
                 let bio = try MemoryBIO(reading: bytes)
@@ -44,7 +45,8 @@ extension Certificate {
                 while true {
                     var content: UnsafeMutablePointer<UInt8>?
                     var count = 0
-                    let found = PEM_bytes_read_bio(&content, &count, nil, PEM_STRING_X509, bio.pointer, nil, nil)
+                    let found = PEM_bytes_read_bio(
+                        &content, &count, nil, PEM_STRING_X509, bio.pointer, MemoryBIO.noPassphrase, nil)
                     guard found == 1 else { break }
                     blocks.append(Array(UnsafeBufferPointer(start: content, count: count)))
                     CRYPTO_free(content, nil, 0)

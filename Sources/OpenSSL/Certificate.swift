@@ -2,7 +2,8 @@ import COpenSSL
 
 /// An X.509 certificate (RFC 5280).
 ///
-/// `@unchecked Sendable`: nothing of it changes after `init`; what libcrypto derives from it later it keeps under a lock of its own.
+/// `@unchecked Sendable`: nothing of it changes after `init`; what libcrypto derives from it later it keeps under a
+/// lock of its own.
 package final class Certificate: @unchecked Sendable {
     /// The largest certificate that is read, in bytes of DER.
     package static let maximumDERCount = 32 * 1024

@@ -6,6 +6,7 @@ extension CertificateBuilder {
     /// - Parameters:
     ///   - certificate: Has its key and names already.
     ///   - issuer: The authority's certificate; nil for a root.
+    /// - Throws: ``OpenSSLError``, mostly for a name or object identifier that libcrypto cannot encode.
     func addExtensions(to certificate: borrowing OwnedPointer, issuer: Certificate?) throws(OpenSSLError) {
         let issuer = issuer?.pointer.pointer ?? certificate.pointer
         try add(NID_basic_constraints, basicConstraintsText, to: certificate, issuer: issuer)
@@ -40,7 +41,8 @@ extension CertificateBuilder {
         try check(X509_add_ext(certificate.pointer, added.pointer, -1), "X509_add_ext")
     }
 
-    /// Adds names through libcrypto's structures and not its configuration syntax, in which a comma in a name would begin another.
+    /// Adds names through libcrypto's structures and not its configuration syntax, in which a comma in a name would
+    /// begin another.
     private func addAlternativeNames(to certificate: borrowing OwnedPointer) throws(OpenSSLError) {
         let names = try OwnedPointer(
             GENERAL_NAMES_new(), release: GENERAL_NAMES_free, operation: "GENERAL_NAMES_new")

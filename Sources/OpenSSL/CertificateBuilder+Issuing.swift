@@ -15,6 +15,7 @@ extension CertificateBuilder {
     ///   - subjectPublicKeyInfo: The key to vouch for, in DER.
     ///   - issuer: The authority's certificate.
     ///   - key: The authority's key.
+    /// - Returns: The certificate.
     /// - Throws: ``OpenSSLError``, mostly for a name or object identifier that libcrypto cannot encode.
     package func issued(
         to subjectPublicKeyInfo: [UInt8], by issuer: Certificate, key: IssuingKey

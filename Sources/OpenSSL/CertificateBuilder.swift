@@ -57,6 +57,7 @@ package struct CertificateBuilder: Sendable {
     ///   - notBefore: The first moment of validity.
     ///   - notAfter: The last moment of validity.
     ///   - pathLength: How many authorities may follow below.
+    /// - Returns: The start, to change before it is issued.
     package static func authority(
         _ name: String, notBefore: Date, notAfter: Date, pathLength: Int? = nil
     ) -> CertificateBuilder {
@@ -79,6 +80,7 @@ package struct CertificateBuilder: Sendable {
     ///   - names: What clients connect to; the first is the common name too.
     ///   - notBefore: The first moment of validity.
     ///   - notAfter: The last moment of validity.
+    /// - Returns: The start, to change before it is issued.
     package static func server(
         _ names: [AlternativeName], notBefore: Date, notAfter: Date
     ) -> CertificateBuilder {

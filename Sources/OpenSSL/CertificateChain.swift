@@ -9,7 +9,8 @@ package enum CertificateChain {
 
     /// Verifies a chain by RFC 5280 in libcrypto's strict form.
     ///
-    /// Only the given roots are trusted: no certificates of the system, and no intermediate in the place of a root. Revocation is not checked.
+    /// Only the given roots are trusted: no certificates of the system, and no intermediate in the place of a root.
+    /// Revocation is not checked.
     /// - Parameters:
     ///   - leaf: The certificate whose key is wanted.
     ///   - intermediate: The certificate that must have issued it.

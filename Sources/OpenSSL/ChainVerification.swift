@@ -30,6 +30,9 @@ struct ChainVerification: ~Copyable {
         self.context = context
     }
 
+    // The context points at the store and the stack, so it lets go of them before they are released.
+    deinit { X509_STORE_CTX_cleanup(context.pointer) }
+
     /// Sets the time of check, whole seconds being libcrypto's grain, and how strict to be.
     func configure(date: Date, securityLevel: CInt) throws(OpenSSLError) {
         guard let parameters = X509_STORE_CTX_get0_param(context.pointer),

@@ -1,5 +1,5 @@
-/// The two forms of a P-256 signature: raw r‖s as JOSE wants it (RFC 7518, section 3.4), and the DER of libcrypto and X.509
-/// (RFC 3279, section 2.2.3).
+/// The two forms of a P-256 signature: raw r‖s as JOSE wants it (RFC 7518, section 3.4), and the DER of libcrypto and
+/// X.509 (RFC 3279, section 2.2.3).
 enum ECDSASignature {
     /// Length of r‖s in bytes.
     static let rawCount = 64
@@ -9,12 +9,14 @@ enum ECDSASignature {
     /// Writes DER around r‖s.
     ///
     /// - Parameter raw: 64 bytes.
+    /// - Returns: The DER, at most 72 bytes.
     static func der(_ raw: UnsafeRawBufferPointer) -> [UInt8] {
         [UInt8](unsafeUninitializedCapacity: maximumDERCount) { buffer, count in
             var end = 2
             for half in [raw[..<P256.scalarCount], raw[P256.scalarCount...]] {
                 let digits = half.drop { $0 == 0 }
-                // DER integers are signed: a leading zero keeps one whose top bit is set from being negative, and stands for zero itself.
+                // DER integers are signed: a leading zero keeps one whose top bit is set from being negative, and
+                // stands for zero itself.
                 let padding = (digits.first ?? 0x80) >= 0x80 ? 1 : 0
                 buffer[end] = DERReader.Tag.integer.rawValue
                 buffer[end + 1] = UInt8(digits.count + padding)

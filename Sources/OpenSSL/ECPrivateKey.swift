@@ -2,8 +2,8 @@ import COpenSSL
 
 /// A private key on P-256, which makes ES256 signatures.
 ///
-/// `@unchecked Sendable`: nothing changes after `init`, and libcrypto allows any number of threads to sign with one `EVP_PKEY`. libcrypto wipes
-/// the private number when the key is released.
+/// `@unchecked Sendable`: nothing changes after `init`, and libcrypto allows any number of threads to sign with one
+/// `EVP_PKEY`. libcrypto wipes the private number when the key is released.
 package final class ECPrivateKey: @unchecked Sendable {
     let key: OwnedPointer
     /// The public half.

@@ -2,11 +2,14 @@ import COpenSSL
 
 /// A public key on P-256, which checks ES256 signatures.
 ///
-/// `@unchecked Sendable`: nothing changes after `init`, and libcrypto allows any number of threads to verify with one `EVP_PKEY`.
+/// `@unchecked Sendable`: nothing changes after `init`, and libcrypto allows any number of threads to verify with one
+/// `EVP_PKEY`.
 package final class ECPublicKey: @unchecked Sendable {
     /// The point as x‖y, 64 bytes.
     package let rawRepresentation: [UInt8]
     let key: OwnedPointer
+    /// Ready to verify; each check works on a copy, which is cheaper than another start.
+    let verification: OwnedPointer
     /// Multiples of the point, if many signatures are to be checked with them.
     let table: PointTable?
 
@@ -46,14 +49,20 @@ package final class ECPublicKey: @unchecked Sendable {
     package convenience init(pemRepresentation: String) throws(PublicKeyError) {
         let decoded = Array(pemRepresentation.utf8).withUnsafeBufferPointer { bytes -> OpaquePointer? in
             guard let bio = try? MemoryBIO(reading: bytes) else { return nil }
-            return PEM_read_bio_PUBKEY(bio.pointer, nil, nil, nil)
+            return PEM_read_bio_PUBKEY(bio.pointer, nil, MemoryBIO.noPassphrase, nil)
         }
         try self.init(rawRepresentation: Self.point(ofDecoded: decoded))
     }
 
     /// Makes the key of a point, which libcrypto checks to be on the curve.
     init(point: [UInt8], table: PointTable? = nil) throws(OpenSSLError) {
-        key = try P256.makeKey(publicPoint: point)
+        let key = try P256.makeKey(publicPoint: point)
+        let verification = try OwnedPointer(
+            EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), release: EVP_PKEY_CTX_free,
+            operation: "EVP_PKEY_CTX_new_from_pkey")
+        try check(EVP_PKEY_verify_init(verification.pointer), "EVP_PKEY_verify_init")
+        self.key = key
+        self.verification = verification
         rawRepresentation = point
         self.table = table
     }

@@ -2,7 +2,8 @@ import COpenSSL
 
 /// A key that signs certificates, or that a TLS server proves itself with.
 ///
-/// `@unchecked Sendable`: nothing changes after `init`, and libcrypto allows any number of threads to sign with one `EVP_PKEY`.
+/// `@unchecked Sendable`: nothing changes after `init`, and libcrypto allows any number of threads to sign with one
+/// `EVP_PKEY`.
 package final class IssuingKey: @unchecked Sendable {
     /// The curves in use for certificates, by NIST's name.
     package enum Curve: String, Sendable, Equatable {
@@ -31,7 +32,7 @@ package final class IssuingKey: @unchecked Sendable {
         let key = try pkcs8PEM.withUnsafeBytes { (text) throws(OpenSSLError) in
             let bio = try MemoryBIO(reading: text.assumingMemoryBound(to: UInt8.self))
             return try OwnedPointer(
-                PEM_read_bio_PrivateKey(bio.pointer, nil, nil, nil), release: EVP_PKEY_free,
+                PEM_read_bio_PrivateKey(bio.pointer, nil, MemoryBIO.noPassphrase, nil), release: EVP_PKEY_free,
                 operation: "PEM_read_bio_PrivateKey")
         }
         guard let curve = KeyNames.curve(of: key).flatMap(Curve.init) else {

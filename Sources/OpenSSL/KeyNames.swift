@@ -5,6 +5,7 @@ enum KeyNames {
     /// The common name of an object identifier: NIST's for curves (`P-384`), else libcrypto's, else its digits.
     ///
     /// - Parameter content: The identifier's DER without tag and length.
+    /// - Returns: The name, or `unknown`.
     static func name(ofObjectIdentifier content: UnsafeRawBufferPointer) -> String {
         let unknown = "unknown"
         guard let count = UInt8(exactly: content.count), count < 0x80 else { return unknown }

@@ -2,6 +2,11 @@ import COpenSSL
 
 /// libcrypto's stream over memory, through which it reads and writes PEM.
 struct MemoryBIO: ~Copyable {
+    /// Answers that there is no passphrase; without it libcrypto would ask for one on the terminal.
+    static let noPassphrase:
+        @convention(c) (UnsafeMutablePointer<CChar>?, CInt, CInt, UnsafeMutableRawPointer?) -> CInt =
+            { _, _, _, _ in -1 }
+
     private let bio: OwnedPointer
     var pointer: OpaquePointer { bio.pointer }
 

@@ -9,7 +9,8 @@ extension P256 {
 
     /// Makes libcrypto's form of a key that has been read from PKCS#8.
     ///
-    /// - Throws: ``PrivateKeyError/publicKeyMismatch``, ``PrivateKeyError/noMemory(_:)`` or ``PrivateKeyError/library(_:)``
+    /// - Throws: ``PrivateKeyError/publicKeyMismatch``, ``PrivateKeyError/noMemory(_:)`` or
+    ///   ``PrivateKeyError/library(_:)``
     static func keyPair(of fields: PKCS8PrivateKey) throws(PrivateKeyError) -> KeyPair {
         let scalar: SecureBytes
         do throws(SecureBytesError) {
@@ -56,6 +57,7 @@ extension P256 {
     ///
     /// - Parameter scalar: 32 bytes, big-endian, in range.
     /// - Returns: x‖y.
+    /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.
     private static func publicPoint(ofScalar scalar: UnsafeRawBufferPointer) throws(OpenSSLError) -> [UInt8] {
         let group = try makeGroup()
         let number = try OwnedPointer(BN_secure_new(), release: BN_clear_free, operation: "BN_secure_new")

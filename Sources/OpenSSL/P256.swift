@@ -19,7 +19,8 @@ enum P256 {
         0x06, 0x08, 0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
     ]
 
-    /// Whether 32 big-endian bytes are at least 1 and less than the order, as private scalars and both halves of a signature must be.
+    /// Whether 32 big-endian bytes are at least 1 and less than the order, as private scalars and both halves of a
+    /// signature must be.
     static func isScalar(_ bytes: UnsafeRawBufferPointer) -> Bool {
         bytes.contains { $0 != 0 } && bytes.lexicographicallyPrecedes(order)
     }
@@ -36,6 +37,7 @@ enum P256 {
     /// - Parameters:
     ///   - publicPoint: x‖y.
     ///   - privateScalar: 32 bytes in the machine's byte order, for a key pair.
+    /// - Returns: The key.
     /// - Throws: ``OpenSSLError`` also when the point is not on the curve.
     static func makeKey(
         publicPoint: [UInt8], privateScalar: UnsafeMutableRawBufferPointer? = nil

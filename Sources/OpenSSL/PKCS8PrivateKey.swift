@@ -1,6 +1,7 @@
 /// The content of a PKCS#8 private key (RFC 5958) on P-256, as places in the memory it was read from.
 ///
-/// Read here and not by libcrypto, whose decoder leaves copies of the private number on the heap. Valid only while that memory is lent.
+/// Read here and not by libcrypto, whose decoder leaves copies of the private number on the heap. Valid only while that
+/// memory is lent.
 struct PKCS8PrivateKey {
     // The content of these object identifiers (RFC 5480, RFC 8017).
     private static let ecPublicKey: [UInt8] = [0x2A, 0x86, 0x48, 0xCE, 0x3D, 0x02, 0x01]

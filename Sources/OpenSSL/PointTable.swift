@@ -2,9 +2,10 @@ import COpenSSL
 
 /// ECDSA verification with tables of multiples of both points.
 ///
-/// libcrypto keeps such a table for the base point of P-256 only. Here the public key serves as the base point of a second group, so that it gets
-/// one too, and the 256 doublings that make up most of a verification are spared. All arithmetic is libcrypto's; its order is that of FIPS 186-5,
-/// section 6.4.2. Everything here is public, so no step needs constant time.
+/// libcrypto keeps such a table for the base point of P-256 only. Here the public key serves as the base point of a
+/// second group, so that it gets one too, and the 256 doublings that make up most of a verification are spared. All
+/// arithmetic is libcrypto's; its order is that of FIPS 186-5, section 6.4.2. Everything here is public, so no step
+/// needs constant time.
 ///
 /// `@unchecked Sendable`: nothing changes after `init`, and libcrypto only reads the groups when multiplying.
 final class PointTable: @unchecked Sendable {
@@ -39,6 +40,7 @@ final class PointTable: @unchecked Sendable {
     /// - Parameters:
     ///   - signature: r‖s, both in 1..<n.
     ///   - digest: SHA-256 of the message.
+    /// - Returns: Whether it is the key owner's.
     /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.
     func isValidSignature(
         _ signature: UnsafeRawBufferPointer, forDigest digest: [UInt8]
@@ -58,7 +60,8 @@ final class PointTable: @unchecked Sendable {
         return try hasCoordinate(r, first, second, context)
     }
 
-    /// Whether `first` times the base point plus `second` times the key has `r` as its horizontal coordinate modulo the order.
+    /// Whether `first` times the base point plus `second` times the key has `r` as its horizontal coordinate modulo the
+    /// order.
     private func hasCoordinate(
         _ r: OpaquePointer, _ first: OpaquePointer, _ second: OpaquePointer, _ context: borrowing OwnedPointer
     ) throws(OpenSSLError) -> Bool {

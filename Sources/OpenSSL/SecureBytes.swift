@@ -3,10 +3,11 @@ import Foundation
 
 /// Secret bytes in memory of their own: wiped on release, and kept from core dumps and swap where the kernel allows it.
 ///
-/// The pages belong to this object alone, because locking counts per page, not per use. There is no `==`, since it would answer at the speed
-/// of the first difference, and no description of the content.
+/// The pages belong to this object alone, because locking counts per page, not per use. There is no `==`, since it
+/// would answer at the speed of the first difference, and no description of the content.
 ///
-/// `@unchecked Sendable`: the content is written only before `init` returns and again in `deinit`, when nobody else can look.
+/// `@unchecked Sendable`: the content is written only before `init` returns and again in `deinit`, when nobody else can
+/// look.
 package final class SecureBytes: @unchecked Sendable {
     private let pages: UnsafeMutableRawBufferPointer
     /// Number of bytes.
@@ -17,7 +18,7 @@ package final class SecureBytes: @unchecked Sendable {
     ///
     /// - Parameters:
     ///   - count: Number of bytes, zero before `fill` writes.
-    ///   - observeRelease: Shown the wiped bytes just before the memory goes back to the kernel, so that a test can see that they are.
+    ///   - observeRelease: Shown the wiped bytes just before their memory is given back, so that a test can see them.
     ///   - fill: Writes the content.
     /// - Throws: ``SecureBytesError/allocationFailed(_:)``
     package convenience init(

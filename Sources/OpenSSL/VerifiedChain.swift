@@ -4,7 +4,9 @@ package import Foundation
 package struct VerifiedChain: Sendable {
     /// The key that the chain vouches for.
     package let leafPublicKey: ECPublicKey
-    /// The time in which all three certificates are valid. The end is excluded, as libcrypto has it.
+    /// The time in which all three certificates are valid.
+    ///
+    /// The end is excluded, as libcrypto has it.
     package let validity: Range<Date>
 
     /// A chain as verified.

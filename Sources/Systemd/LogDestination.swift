@@ -51,7 +51,10 @@ package struct LogDestination: Sendable {
     ///
     /// - Parameters:
     ///   - environment: the environment of the process.
-    ///   - standardError: as in ``init(format:standardError:identifier:fieldPrefix:now:)``, and so on.
+    ///   - standardError: the descriptor to look at and write to; it stays the caller's and must stay open.
+    ///   - identifier: the journal's `SYSLOG_IDENTIFIER`, by custom the program's name.
+    ///   - fieldPrefix: what the journal fields made from metadata begin with: capitals, then `_`.
+    /// - Returns: the destination.
     package static func detect(
         environment: [String: String], standardError: Int32, identifier: String, fieldPrefix: String
     ) -> LogDestination {

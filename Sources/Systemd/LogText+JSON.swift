@@ -49,6 +49,8 @@ extension LogText {
         }
     }
 
+    /// Appends a scalar as it stands in a JSON string.
+    ///
     /// Source: RFC 8259 section 7
     private static func appendEscaped(_ scalar: Unicode.Scalar, to line: inout [UInt8]) {
         switch scalar {

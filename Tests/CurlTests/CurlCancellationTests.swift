@@ -30,22 +30,27 @@ struct CurlCancellationTests {
 
     @Test("Cancelling one request leaves the connection to the others")
     func othersGoOn() async throws {
-        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let meeting = Meeting(of: 3)
+        let gate = Meeting(of: 2)
         try await CurlFixture.run(
             handler: { request in
-                guard request.path == "/never" else { return .init("hello") }
-                start.yield()
-                try await Task.sleep(for: .seconds(3_600))
-                return .init()
+                await meeting.join()
+                if request.path == "/never" { try await Task.sleep(for: .seconds(3_600)) }
+                await gate.join()
+                return .init("hello")
             },
             during: { client, server in
-                let task = Task {
-                    await CurlFixture.failure(
-                        of: CurlRequest(.get, server.url + "/never", totalTimeout: .seconds(600)), by: client)
+                let cancelled = Task {
+                    let request = CurlRequest(.get, server.url + "/never", totalTimeout: .seconds(600))
+                    return await CurlFixture.failure(of: request, by: client)
                 }
-                _ = await started.first { true }
-                task.cancel()
-                #expect(await task.value?.kind == .cancelled)
+                async let other = client.perform(CurlRequest(.get, server.url, totalTimeout: .seconds(600)))
+                // Both requests have arrived when this comes back, and neither has its response.
+                await meeting.join()
+                cancelled.cancel()
+                #expect(await cancelled.value?.kind == .cancelled)
+                await gate.join()
+                #expect(try await other.body == Array("hello".utf8))
                 let next = try await client.perform(CurlRequest(.get, server.url))
                 #expect(next.connectionWasReused)
                 #expect(server.connectionCount == 1)

@@ -1,4 +1,5 @@
 import Curl
+import Glibc
 import TestSupport
 import Testing
 
@@ -67,6 +68,22 @@ struct CurlConnectionTests {
             }
             try await group.waitForAll()
         }
+    }
+
+    @Test("A connection gives up a peer that has vanished")
+    func socketOptions() async throws {
+        try await CurlFixture.run(
+            configure: { $0.unacknowledgedDataTimeout = .milliseconds(12_345) },
+            during: { client, server in
+                _ = try await client.perform(CurlRequest(.get, server.url))
+                let sockets = LoopbackSocket.descriptors(connectedTo: server.port)
+                #expect(sockets.count == 1)
+                for socket in sockets {
+                    #expect(LoopbackSocket.option(TCP_USER_TIMEOUT, CInt(IPPROTO_TCP), of: socket) == 12_345)
+                    #expect(LoopbackSocket.option(SO_KEEPALIVE, SOL_SOCKET, of: socket) == 1)
+                    #expect(LoopbackSocket.option(TCP_NODELAY, CInt(IPPROTO_TCP), of: socket) == 1)
+                }
+            })
     }
 
     // MARK: Failures

@@ -9,11 +9,13 @@ struct CurlProxyTests {
         try await LoopbackProxy.run { proxy in
             try await CurlFixture.run(
                 configure: { $0.proxy = "http://127.0.0.1:\(proxy.port)" },
+                handler: { _ in .init(headers: [("Content-Type", "text/plain")], "hello") },
                 during: { client, server in
                     let response = try await client.perform(CurlRequest(.get, server.url))
                     #expect(response.status == 200)
                     #expect(response.httpVersion == .http2)
-                    #expect(response.headers["proxy-agent"] == nil)
+                    #expect(response.headers["content-type"] == "text/plain")
+                    #expect(response.headers["via"] == nil)
                     #expect(proxy.requestLines == ["CONNECT localhost:\(server.port) HTTP/1.1"])
                 })
         }

@@ -30,7 +30,7 @@ struct CurlRequestTests {
 
     @Test("A large content arrives whole", arguments: [LoopbackServer.Options(), .http1])
     func largeContent(_ options: LoopbackServer.Options) async throws {
-        let body = (0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
+        let body = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
         try await CurlFixture.run(
             options, handler: { .init(body: $0.body) },
             during: { client, server in

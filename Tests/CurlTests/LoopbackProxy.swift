@@ -55,7 +55,7 @@ struct LoopbackProxy: Sendable {
             }
             let line = String(head.prefix { $0 != "\r\n" })
             log.lines.withLock { $0.append(line) }
-            try await outbound.write(ByteBuffer(string: "HTTP/1.1 \(status)\r\n\r\n"))
+            try await outbound.write(ByteBuffer(string: "HTTP/1.1 \(status)\r\nVia: proxy\r\n\r\n"))
             let words = line.split(separator: " ")
             guard status.hasPrefix("200"), words.first == "CONNECT",
                 let port = words[1].split(separator: ":").last.flatMap({ Int($0) })

@@ -30,6 +30,25 @@ struct LoopbackSocket: ~Copyable {
 
     deinit { close(descriptor) }
 
+    /// This process's sockets with this port at their other end.
+    static func descriptors(connectedTo port: Int) -> [CInt] {
+        (0..<CInt(4_096)).filter { descriptor in
+            var address = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let isConnected = withUnsafeMutableBytes(of: &address) { bytes in
+                getpeername(descriptor, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, &length) == 0
+            }
+            return isConnected && Int(UInt16(bigEndian: address.sin_port)) == port
+        }
+    }
+
+    /// The value of a socket's option, or nil if it has none.
+    static func option(_ name: CInt, _ level: CInt, of descriptor: CInt) -> CInt? {
+        var value: CInt = 0
+        var length = socklen_t(MemoryLayout<CInt>.size)
+        return getsockopt(descriptor, level, name, &value, &length) == 0 ? value : nil
+    }
+
     private struct SocketFailure: Error {
         let number: CInt
     }

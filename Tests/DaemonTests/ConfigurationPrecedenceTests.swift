@@ -51,22 +51,8 @@ struct ConfigurationPrecedenceTests {
     }
 
     @Test func everySettingHasItsVariable() throws {
-        let environment = [
-            "PURSER_STORE": "sqlite:/e.db", "PURSER_LOG_LEVEL": "warning",
-            "PURSER_LISTENERS_API_ADDRESS": "unix:/run/api.sock", "PURSER_LISTENERS_API_MODE": "0660",
-            "PURSER_LISTENERS_API_MAXIMUM_CONNECTIONS": "7", "PURSER_LISTENERS_API_MAXIMUM_HEADER_BYTES": "2KiB",
-            "PURSER_LISTENERS_API_MAXIMUM_BODY_BYTES": "3KiB", "PURSER_LISTENERS_API_IDLE_TIMEOUT": "9s",
-            "PURSER_LISTENERS_ADMIN_ADDRESS": "none", "PURSER_LISTENERS_HEALTH_ADDRESS": "0.0.0.0:9090",
-            "PURSER_APPLE_UPSTREAM_PRODUCTION": "https://localhost:1",
-            "PURSER_APPLE_UPSTREAM_SANDBOX": "https://localhost:2/",
-            "PURSER_APPLE_CERTIFICATE_AUTHORITY_FILE": "/ca.pem", "PURSER_APPLE_PROXY": "http://proxy:3128",
-            "PURSER_APPLE_CONNECT_TIMEOUT": "1s", "PURSER_APPLE_ATTEMPT_TIMEOUT": "2s", "PURSER_APPLE_DEADLINE": "3s",
-            "PURSER_APPLE_MAXIMUM_RESPONSE_BYTES": "1MiB", "PURSER_SHUTDOWN_DRAIN_DELAY": "4s",
-            "PURSER_SHUTDOWN_TIMEOUT": "5s", "PURSER_SNAPSHOTS_LIFETIME": "1m",
-            "PURSER_SNAPSHOTS_MAXIMUM_BYTES": "2MiB",
-        ]
         let configuration = try ConfigurationFixture.configuration(
-            ConfigurationFixture.minimal, environment: environment)
+            ConfigurationFixture.minimal, environment: ConfigurationFixture.everyVariable)
         let api = try #require(configuration.listeners.api)
         #expect(
             api

@@ -10,10 +10,10 @@ import Testing
 struct DeployedConfigurationTests {
     private static let path = "deploy/config/purser.yaml"
 
-    private func text() throws -> String {
+    private func text(_ path: String = path) throws -> String {
         let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()
-        return try String(contentsOf: repository.appending(path: Self.path), encoding: .utf8)
+        return try String(contentsOf: repository.appending(path: path), encoding: .utf8)
     }
 
     @Test func theDefaultFileIsValidAsItIs() throws {
@@ -62,5 +62,30 @@ struct DeployedConfigurationTests {
         ] {
             #expect(text.contains(" \(key):") || text.contains("\n\(key):"), "\(key) is missing")
         }
+    }
+
+    @Test func theDocumentationNamesEveryVariableAndNoOther() throws {
+        let documented = try text("docs/configuration.md").matches(of: /PURSER_[A-Z_]*[A-Z]/).map { String($0.output) }
+        let expanded = documented.flatMap { variable in
+            ["API", "ADMIN", "HEALTH"].map { variable.replacing("_NAME_", with: "_\($0)_") }
+        }
+        let nonsense = Dictionary(expanded.map { ($0, "nonsense") }) { first, _ in first }
+        let problems = ConfigurationFixture.problems(ConfigurationFixture.minimal, environment: nonsense)
+        #expect(problems.filter { $0.message.hasPrefix("No setting") }.map(\.description) == [])
+        #expect(Set(ConfigurationFixture.everyVariable.keys).subtracting(expanded) == [])
+    }
+
+    @Test func theUnitGoesWithTheDefaultFile() throws {
+        let configuration = try DaemonConfiguration.parse(yaml: try text(), file: Self.path)
+        let unit = try text("deploy/systemd/purser.service").split(separator: "\n").map(String.init)
+        #expect(unit.contains("ExecStart=/usr/bin/purser serve --config /etc/purser/purser.yaml"))
+        #expect(unit.contains("RestartPreventExitStatus=\(CommandOutcome.Status.configuration.rawValue)"))
+        for key in configuration.keys where key.source == .credential {
+            let name = URL(filePath: key.path).lastPathComponent
+            #expect(unit.contains { $0.hasPrefix("LoadCredential=\(name):") })
+        }
+        let stop = unit.compactMap { $0.wholeMatch(of: /TimeoutStopSec=(\d+)s/).flatMap { Int($0.output.1) } }
+        let shutdown = configuration.shutdown
+        #expect(stop.count == 1 && .seconds(stop.first ?? 0) > shutdown.drainDelay + shutdown.timeout)
     }
 }

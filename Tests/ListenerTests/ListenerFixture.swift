@@ -11,14 +11,18 @@ import TestSupport
 /// A listener that runs while a test talks to it.
 struct ListenerFixture: Sendable {
     let address: BoundAddress
-    let shutdown: GracefulShutdownTestTrigger
-    let listener: Listener
+    private let trigger: GracefulShutdownTestTrigger
 
     /// Every request waits here before it is answered.
     let gate: Gate
 
     func connect() async throws -> TestConnection {
         try await TestConnection.connect(to: address)
+    }
+
+    /// Begins the graceful shutdown, which otherwise follows the test.
+    func shutDown() {
+        trigger.triggerGracefulShutdown()
     }
 
     /// Runs a listener with a responder that answers `METHOD PATH BODY`, and shuts it down afterwards.
@@ -38,7 +42,7 @@ struct ListenerFixture: Sendable {
         try await testGracefulShutdown { trigger in
             try await withThrowingTaskGroup { group in
                 group.addTask { try await listener.run() }
-                let fixture = ListenerFixture(address: bound, shutdown: trigger, listener: listener, gate: gate)
+                let fixture = ListenerFixture(address: bound, trigger: trigger, gate: gate)
                 try await test(fixture)
                 gate.open()
                 trigger.triggerGracefulShutdown()
@@ -64,7 +68,7 @@ struct ListenerFixture: Sendable {
 }
 
 extension ResponseWriter {
-    consuming func answer(_ text: String) async throws {
+    @concurrent consuming func answer(_ text: String) async throws {
         let body = ByteBuffer(string: text)
         try await write(
             response: HTTPResponse(status: .ok, headerFields: [.contentLength: "\(body.readableBytes)"]),

@@ -1,7 +1,8 @@
 import Foundation
 import OpenSSL
 
-/// Key files of every wrong kind, made once with OpenSSL's command line for these tests and used nowhere else, and helpers to bend right ones.
+/// Key files of every wrong kind, made once with OpenSSL's command line for these tests and used nowhere else, and
+/// helpers to bend right ones.
 enum KeyFixtures {
     /// A fresh key in PKCS#8 PEM.
     static func pkcs8PEM() throws -> String {

@@ -2,9 +2,11 @@ import Foundation
 import OpenSSL
 import Testing
 
-/// Looks for a private key in the memory of the whole process. The key was made for this test and is used nowhere else.
+/// Looks for a private key in the memory of the whole process.
+///
+/// The key was made for this test and is used nowhere else.
 @Suite struct KeyMemoryTests {
-    /// A literal lies in the program's own read-only pages, which the search leaves out.
+    /// A literal lies in the pages of the program's file, which the search leaves out.
     private static let pem: StaticString = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgyhSD7EcuMGasxAPU
@@ -46,7 +48,8 @@ import Testing
         let message = Array("message".utf8)
         for _ in 0..<10 { #expect(try key.publicKey.isValidSignature(key.signature(for: message), for: message)) }
         let alive = try occurrences()
-        // The file once, in its own pages; the number as libcrypto holds it, least significant byte first, and nowhere as it was read.
+        // The file once, in its own pages; the number as libcrypto holds it, least significant byte first, and nowhere
+        // as it was read.
         #expect(alive.text == 1)
         #expect(alive.number == 0)
         #expect(alive.reversedNumber >= 1)

@@ -117,7 +117,8 @@ import Testing
                 var bent = der
                 bent[position] ^= 1 << bit
                 guard let key = try? ECPrivateKey(pkcs8PEM: Array(KeyFixtures.pem(bent).utf8)) else { continue }
-                // Only the version numbers and the tag of a part that is passed over may differ without changing the key.
+                // Only the version numbers and the tag of a part that is passed over may differ without changing the
+                // key.
                 #expect(key.publicKey == original, "byte \(position), bit \(bit)")
             }
         }

@@ -7,7 +7,8 @@ import Testing
     private let writer = JournalWriter()
 
     private func handler() -> JournalLogHandler {
-        JournalLogHandler(label: "test.label", level: .info, identifier: "program", fieldPrefix: "TEST_", writer: writer)
+        JournalLogHandler(
+            label: "test.label", level: .info, identifier: "program", fieldPrefix: "TEST_", writer: writer)
     }
 
     private func event(_ message: String = "Hello", metadata: Logger.Metadata = [:]) -> LogEvent {

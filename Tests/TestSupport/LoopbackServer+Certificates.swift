@@ -1,35 +1,38 @@
 import Foundation
 import NIOSSL
+import OpenSSL
 
 extension LoopbackServer {
     /// A root and a server certificate for one run.
     struct Certificates {
+        /// Where the root is, in PEM.
         let authorityFile: String
-        let chain: [NIOSSLCertificate]
+        let certificate: NIOSSLCertificate
         let privateKey: NIOSSLPrivateKey
-        let dir: URL
 
+        /// Makes both, and writes the root to a file for clients.
         init(hostName: String) throws {
-            let dir = FileManager.default.temporaryDirectory.appending(path: "loopback-\(UUID().uuidString)")
-            try FileManager.default.createDirectory(at: dir, withIntermediateDirectories: true)
-            let p = Process()
-            p.executableURL = URL(filePath: "/bin/sh")
-            p.arguments = [
-                "-c",
-                """
-                cd \(dir.path) && openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout ca.key -out ca.pem -days 2 -subj /CN=root 2>/dev/null && \
-                openssl req -new -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout leaf.key -out leaf.csr -subj /CN=leaf -addext subjectAltName=DNS:\(hostName) 2>/dev/null && \
-                openssl x509 -req -in leaf.csr -CA ca.pem -CAkey ca.key -days 2 -copy_extensions copy -out leaf.pem 2>/dev/null
-                """,
-            ]
-            try p.run()
-            p.waitUntilExit()
-            authorityFile = dir.path + "/ca.pem"
-            chain = try NIOSSLCertificate.fromPEMFile(dir.path + "/leaf.pem")
-            privateKey = try NIOSSLPrivateKey(file: dir.path + "/leaf.key", format: .pem)
-            self.dir = dir
+            let dates = (from: Date.now.addingTimeInterval(-3_600), to: Date.now.addingTimeInterval(86_400))
+            let rootKey = try IssuingKey(generating: .p256)
+            let root = try CertificateBuilder.authority("Loopback root", notBefore: dates.from, notAfter: dates.to)
+                .selfSigned(by: rootKey)
+            let key = try IssuingKey(generating: .p256)
+            let server = try CertificateBuilder.server([.dns(hostName)], notBefore: dates.from, notAfter: dates.to)
+                .issued(to: key.subjectPublicKeyInfo(), by: root, key: rootKey)
+            certificate = try NIOSSLCertificate(bytes: server.der, format: .der)
+            privateKey = try key.pkcs8PEM().withUnsafeBytes { try NIOSSLPrivateKey(bytes: Array($0), format: .pem) }
+            let file = FileManager.default.temporaryDirectory.appending(path: "loopback-\(UUID().uuidString).pem")
+            try root.pem().write(to: file, atomically: true, encoding: .utf8)
+            authorityFile = file.path
         }
 
-        func remove() { try? FileManager.default.removeItem(at: dir) }
+        /// Removes the file.
+        func remove() {
+            do {
+                try FileManager.default.removeItem(atPath: authorityFile)
+            } catch {
+                assertionFailure("cannot remove \(authorityFile): \(error)")
+            }
+        }
     }
 }

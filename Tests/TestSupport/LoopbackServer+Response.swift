@@ -2,6 +2,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 extension LoopbackServer {
     /// What the server answers.
@@ -67,12 +68,21 @@ extension LoopbackServer {
             return fields
         }
 
-        /// Ends the TCP connection without the close of TLS and without that of TCP.
+        /// Ends the TCP connection with a reset, passing over the TLS handler, which would first exchange farewells.
         private static func reset(_ connection: any Channel) async throws {
             if let socket = connection as? any SocketOptionProvider {
                 try await socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)).get()
             }
-            try await connection.close().get()
+            try await connection.eventLoop.flatSubmit {
+                let closed = connection.eventLoop.makePromise(of: Void.self)
+                do {
+                    try connection.pipeline.syncOperations.context(handlerType: NIOSSLServerHandler.self)
+                        .close(promise: closed)
+                } catch {
+                    closed.fail(error)
+                }
+                return closed.futureResult
+            }.get()
         }
     }
 

@@ -103,7 +103,7 @@ package struct LoopbackServer: Sendable {
 
     private static func builder(_ options: Options, _ certificates: Certificates) throws -> HTTPServerBuilder {
         var tls = TLSConfiguration.makeServerConfiguration(
-            certificateChain: certificates.chain.map { .certificate($0) },
+            certificateChain: [.certificate(certificates.certificate)],
             privateKey: .privateKey(certificates.privateKey))
         if options.offersOnlyObsoleteTLS {
             tls.minimumTLSVersion = .tlsv1

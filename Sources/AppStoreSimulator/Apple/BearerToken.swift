@@ -1,5 +1,6 @@
 import Foundation
 import JOSE
+import JSON
 
 /// The token of a call, checked as Apple checks it.
 ///

@@ -42,12 +42,14 @@ struct HistoryFilter: Sendable, Equatable {
 
     /// All parameters but the revision as one text, the same for equal filters: a revision is good only for its own query.
     var canonicalText: String {
-        [
-            isDescending ? "descending" : "ascending", startDate.map(String.init) ?? "", endDate.map(String.init) ?? "",
-            productIDs.sorted().joined(separator: ","), productTypes.map(\.rawValue).sorted().joined(separator: ","),
+        let parts: [String] = [
+            isDescending ? "descending" : "ascending", startDate.map { String($0) } ?? "",
+            endDate.map { String($0) } ?? "", productIDs.sorted().joined(separator: ","),
+            productTypes.map(\.rawValue).sorted().joined(separator: ","),
             subscriptionGroups.sorted().joined(separator: ","), ownership?.rawValue ?? "",
-            revoked.map(String.init) ?? "",
-        ].joined(separator: ";")
+            revoked.map { String($0) } ?? "",
+        ]
+        return parts.joined(separator: ";")
     }
 
     private static let errors: [String: APIErrorCode] = [

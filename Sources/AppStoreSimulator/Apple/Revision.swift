@@ -1,3 +1,4 @@
+import AppStoreAPI
 import JOSE
 
 /// A place in a customer's history, as the text that Apple calls a revision.

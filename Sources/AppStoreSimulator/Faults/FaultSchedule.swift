@@ -52,7 +52,7 @@ package struct FaultSchedule: Sendable {
     package mutating func removeAll() { entries = [] }
 
     /// Decides what goes wrong with a call.
-    package mutating func effects(
+    mutating func effects(
         on operation: Endpoint.Operation, bundleID: String?, environment: SimulatedEnvironment
     ) -> [Fault.Effect] {
         var effects: [Fault.Effect] = []

@@ -1,0 +1,25 @@
+import AppStoreAPI
+import JSON
+
+extension AppleService {
+    /// Writes down what came in and what went out; of the token only what it says.
+    func record(_ call: Call, _ route: Route, _ outcome: Outcome, _ plan: FaultPlan, wasReset: Bool) {
+        let token = try? call.token.get()
+        var operation: Endpoint.Operation?
+        var identifier: String?
+        if case .operation(let known, let id) = route { (operation, identifier) = (known, id) }
+        let body = call.request.body.flatMap { $0.isEmpty ? nil : try? JSONValue(parsing: $0) }
+        let target = call.request.target
+        let query = target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
+        let time = state.milliseconds
+        state.withContent { content in
+            content.received.append(
+                ReceivedRequest(
+                    number: content.received.nextNumber(), time: time, environment: environment,
+                    method: call.request.method, path: String(call.request.path), query: query, operation: operation,
+                    identifier: identifier, bundleID: token?.bundleID, keyID: token?.keyID, body: body,
+                    bodyCount: call.request.body?.count, status: wasReset ? nil : outcome.response.status,
+                    errorCode: outcome.errorCode, reason: outcome.reason, faults: plan.names))
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import AppStoreAPI
+package import Foundation
+import JOSE
+package import OpenSSL
+
+/// Signs transactions as the App Store does: ES256, with a chain of leaf, intermediate and root in the header.
+///
+/// The curves are Apple's too: P-384 for root and intermediate, P-256 for the leaf.
+package struct SigningAuthority: Sendable {
+    /// The marker of a leaf that signs App Store data.
+    package static let leafExtension = "1.2.840.113635.100.6.11.1"
+    /// The marker of the intermediate.
+    package static let intermediateExtension = "1.2.840.113635.100.6.2.1"
+    /// How long new certificates are valid, in seconds: 20 years.
+    static let lifetime: TimeInterval = 20 * 365 * 86_400
+
+    let root: Certificate
+    let rootKey: IssuingKey
+    let intermediate: Certificate
+    let intermediateKey: IssuingKey
+    let leaf: Certificate
+    let leafKey: ECPrivateKey
+    private let header: JOSEHeader
+
+    init(
+        root: Certificate, rootKey: IssuingKey, intermediate: Certificate, intermediateKey: IssuingKey,
+        leaf: Certificate, leafKey: ECPrivateKey
+    ) {
+        self.root = root
+        self.rootKey = rootKey
+        self.intermediate = intermediate
+        self.intermediateKey = intermediateKey
+        self.leaf = leaf
+        self.leafKey = leafKey
+        header = JOSEHeader(certificateChain: [leaf.der, intermediate.der, root.der])
+    }
+
+    /// Makes a new chain.
+    ///
+    /// - Parameter now: the certificates are valid from a year before, for data that is dated back.
+    /// - Throws: `OpenSSLError`
+    package init(generatingAt now: Date) throws(OpenSSLError) {
+        let start = now - 365 * 86_400
+        let end = now + Self.lifetime
+        let rootKey = try IssuingKey(generating: .p384)
+        let root = try CertificateBuilder.authority("App Store Simulator Root", notBefore: start, notAfter: end)
+            .selfSigned(by: rootKey)
+        let intermediateKey = try IssuingKey(generating: .p384)
+        let intermediate = try Self.intermediateBuilder(notBefore: start, notAfter: end)
+            .issued(to: intermediateKey.subjectPublicKeyInfo(), by: root, key: rootKey)
+        let leafKey = try ECPrivateKey.generate()
+        let leaf = try Self.leafBuilder(notBefore: start, notAfter: end)
+            .issued(to: leafKey.publicKey.derRepresentation, by: intermediate, key: intermediateKey)
+        self.init(
+            root: root, rootKey: rootKey, intermediate: intermediate, intermediateKey: intermediateKey, leaf: leaf,
+            leafKey: leafKey)
+    }
+
+    static func intermediateBuilder(
+        notBefore: Date, notAfter: Date, marked: Bool = true
+    ) -> CertificateBuilder {
+        var builder = CertificateBuilder.authority(
+            "App Store Simulator Intermediate", notBefore: notBefore, notAfter: notAfter, pathLength: 0)
+        builder.markerExtensions = marked ? [intermediateExtension] : []
+        return builder
+    }
+
+    static func leafBuilder(notBefore: Date, notAfter: Date, marked: Bool = true) -> CertificateBuilder {
+        var builder = CertificateBuilder.signer("App Store Simulator", notBefore: notBefore, notAfter: notAfter)
+        builder.markerExtensions = marked ? [leafExtension] : []
+        return builder
+    }
+
+    /// Signs a transaction.
+    ///
+    /// - Parameters:
+    ///   - payload: the transaction; its signing date is set here.
+    ///   - date: the signing date.
+    /// - Returns: A compact JWS.
+    /// - Throws: `OpenSSLError`
+    func sign(_ payload: TransactionPayload, at date: Date) throws(OpenSSLError) -> String {
+        var payload = payload
+        payload.signedDate = Int64((date.timeIntervalSince1970 * 1000).rounded(.down))
+        return try CompactJWS.sign(payload.serialized(), header: header, with: leafKey)
+    }
+}

@@ -1,0 +1,90 @@
+import HTTPTypes
+import HummingbirdCore
+import HummingbirdHTTP2
+import Logging
+import NIOCore
+import NIOPosix
+import NIOSSL
+import ServiceLifecycle
+
+/// A listening socket that hands requests to a function and sends what it answers.
+struct HTTPListener: Sendable {
+    typealias Service = @Sendable (IncomingRequest) async throws -> Delivery
+
+    /// Where it listens.
+    let address: BoundAddress
+    /// How long requests under way may take to end when the socket is closed.
+    private static let patience = Duration.seconds(1)
+
+    private let group: ServiceGroup
+    private let task: Task<Void, any Error>
+
+    /// Opens the socket and serves it until ``stop()``.
+    ///
+    /// - Parameters:
+    ///   - address: where to listen; port 0 finds a free one.
+    ///   - tls: for TLS with HTTP/2 and HTTP/1.1; nil for plain HTTP/1.1.
+    ///   - maximumBodyBytes: a longer request body is not read.
+    ///   - logger: for what the HTTP library has to say.
+    ///   - service: answers the requests.
+    /// - Throws: what the system says against the address.
+    static func start(
+        on address: ListenAddress, tls: TLSConfiguration?, maximumBodyBytes: Int, logger: Logger,
+        service: @escaping Service
+    ) async throws -> HTTPListener {
+        let builder: HTTPServerBuilder
+        if let tls { builder = try .http2Upgrade(tlsConfiguration: tls) } else { builder = .http1() }
+        let (bound, continuation) = AsyncThrowingStream.makeStream(of: BoundAddress.self)
+        let server = try builder.buildServer(
+            configuration: ServerConfiguration(address: .hostname(address.host, port: address.port)),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger,
+            responder: { request, writer, channel in
+                let incoming = try await IncomingRequest(request, maximumBodyBytes: maximumBodyBytes)
+                try await ResponseSender(channel: channel).send(service(incoming), with: writer)
+            },
+            onServerRunning: { channel in
+                continuation.yield(BoundAddress(host: address.host, port: channel.localAddress?.port ?? address.port))
+            })
+        var configuration = ServiceGroupConfiguration(services: [server], logger: logger)
+        configuration.maximumGracefulShutdownDuration = patience
+        let group = ServiceGroup(configuration: configuration)
+        let task = Task {
+            do {
+                try await group.run()
+                continuation.finish()
+            } catch {
+                continuation.finish(throwing: error)
+                throw error
+            }
+        }
+        for try await address in bound { return HTTPListener(address: address, group: group, task: task) }
+        throw CancellationError()
+    }
+
+    /// Closes the socket and all connections, and returns when that is done.
+    func stop() async {
+        await group.triggerGracefulShutdown()
+        await ended()
+    }
+
+    /// Returns when the socket is closed, for whatever reason.
+    func ended() async { _ = await task.result }
+
+    /// Waits for the end, and throws what caused it unless that was ``stop()``.
+    func finish() async throws { try await task.value }
+}
+
+extension IncomingRequest {
+    /// Reads a request to its end, or to the limit.
+    fileprivate init(_ request: Request, maximumBodyBytes: Int) async throws {
+        var body: [UInt8]?
+        do {
+            body = Array(buffer: try await request.body.collect(upTo: maximumBodyBytes))
+        } catch is NIOTooManyBytesError {
+            body = nil
+        }
+        self.init(
+            method: request.method.rawValue, target: request.head.path ?? "/",
+            authorization: request.headers[.authorization], contentType: request.headers[.contentType], body: body)
+    }
+}

@@ -1,0 +1,201 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Daemon
+import Domain
+import Foundation
+import FoundationNetworking
+import JSON
+import KeyCustody
+import Listener
+import Logging
+import OpenSSL
+import ServiceLifecycle
+import Synchronization
+import Systemd
+import Testing
+
+/// A daemon and the simulator in one process, over real sockets, real libcurl and a real store; nothing outlives the scope.
+struct DaemonFixture: Sendable {
+    static let token = "prs_integration"
+    static let bundleID = "com.example.coins"
+
+    let simulator: Simulator
+    let api: String
+    let health: String
+    let folder: URL
+    let group: ServiceGroup
+    /// What the service manager was told, in order.
+    let notifications: Notifications
+
+    /// What a test can choose.
+    struct Options: Sendable {
+        var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
+        var isReleasedToProduction = true
+        var deadline = Duration.seconds(30)
+        var drainDelay = Duration.zero
+    }
+
+    /// Runs a daemon for the length of a closure.
+    static func with(
+        _ options: Options = Options(), body: @Sendable (DaemonFixture) async throws -> Void
+    ) async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "purser-it-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let simulator = try await Simulator.start(SimulatorConfiguration())
+        do {
+            try await run(options, folder, simulator, body)
+        } catch {
+            await simulator.stop()
+            throw error
+        }
+        await simulator.stop()
+    }
+
+    /// Runs a daemon in a folder that may hold a store already.
+    static func run(
+        _ options: Options, _ folder: URL, _ simulator: Simulator,
+        _ body: @Sendable (DaemonFixture) async throws -> Void
+    ) async throws {
+        let configuration = try configuration(options, folder, simulator)
+        let notifications = Notifications()
+        var surroundings = Surroundings(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        surroundings.notifier = Notifier { text throws(SystemdError) in notifications.add(text) }
+        let daemon = try await makeDaemon(configuration: configuration, surroundings: surroundings)
+        let group = ServiceGroup(
+            configuration: ServiceGroupConfiguration(services: daemon.services, logger: surroundings.logger))
+        let fixture = DaemonFixture(
+            simulator: simulator, api: try url(daemon, "api"), health: try url(daemon, "health"), folder: folder,
+            group: group, notifications: notifications)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await daemon.run(in: group) }
+            do {
+                try await body(fixture)
+            } catch {
+                await group.triggerGracefulShutdown()
+                throw error
+            }
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+    }
+
+    private static func url(_ daemon: Daemon, _ name: String) throws -> String {
+        "http://\(try #require(daemon.addresses[name]))"
+    }
+
+    /// Registers app and key with the simulator and describes them to the daemon.
+    private static func configuration(
+        _ options: Options, _ folder: URL, _ simulator: Simulator
+    ) throws -> DaemonConfiguration {
+        let keyFile = folder.appending(path: "key.p8")
+        if !FileManager.default.fileExists(atPath: keyFile.path) {
+            let key = try ECPrivateKey.generate()
+            try key.pkcs8PEM().withUnsafeBytes { Data($0) }.write(to: keyFile)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile.path)
+            try simulator.state.registerKey(key.publicKey, keyID: "ABCDEFGHIJ", issuerID: "issuer")
+            try simulator.state.register(
+                RegisteredApp(
+                    bundleID: bundleID, appAppleID: 42, issuerID: "issuer",
+                    isReleasedToProduction: options.isReleasedToProduction))
+        }
+        let root = folder.appending(path: "root.der")
+        try Data(simulator.root.der).write(to: root)
+        let authority = folder.appending(path: "tls-ca.pem")
+        try Data(try simulator.tlsAuthority.pem().utf8).write(to: authority)
+        let local = ListenerSettings(address: .tcp(host: "127.0.0.1", port: 0))
+        return DaemonConfiguration(
+            store: .sqlite(path: folder.appending(path: "purser.db").path),
+            listeners: ListenersConfiguration(api: local, health: local),
+            apple: AppleConfiguration(
+                rootCertificateFiles: [root.path],
+                upstream: CustomUpstream(
+                    production: simulator.baseURL(.production), sandbox: simulator.baseURL(.sandbox)),
+                certificateAuthorityFile: authority.path, deadline: options.deadline),
+            keys: [
+                KeyDeclaration(
+                    keyID: "ABCDEFGHIJ", issuerID: "issuer", path: keyFile.path,
+                    source: .file(allowsGroupRead: false), state: .active, apps: ["coins"])
+            ],
+            apps: [
+                App(slug: "coins", bundleID: bundleID, appAppleID: 42, environments: options.environments)
+            ],
+            callers: [
+                CallerConfiguration(
+                    caller: Caller(name: "billing", scopes: ["coins": Set(Scope.allCases)]),
+                    tokenDigest: try SHA256Digest.digest(Array(token.utf8)))
+            ],
+            shutdown: ShutdownConfiguration(drainDelay: options.drainDelay))
+    }
+}
+
+/// Keeps what the service manager is told.
+final class Notifications: Sendable {
+    private let texts = Mutex<[String]>([])
+
+    var all: [String] { texts.withLock(\.self) }
+
+    func add(_ text: String) -> Bool {
+        texts.withLock { $0.append(text) }
+        return true
+    }
+}
+
+// MARK: Asking
+
+extension DaemonFixture {
+    /// What came back.
+    struct Reply: Sendable {
+        let status: Int
+        let headers: [String: String]
+        let body: [UInt8]
+
+        var json: JSONValue {
+            get throws { try JSONValue(parsing: body) }
+        }
+    }
+
+    /// Sends one request to the api listener, or to a whole URL.
+    func send(_ method: String, _ target: String, body: String? = nil) async throws -> Reply {
+        let url = try #require(URL(string: target.hasPrefix("http") ? target : api + target))
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        request.timeoutInterval = 120
+        request.setValue("Bearer \(Self.token)", forHTTPHeaderField: "Authorization")
+        if let body {
+            request.httpBody = Data(body.utf8)
+            request.setValue("application/json", forHTTPHeaderField: "Content-Type")
+        }
+        let session = URLSession(configuration: .ephemeral)
+        defer { session.finishTasksAndInvalidate() }
+        let (data, response) = try await session.data(for: request)
+        let http = try #require(response as? HTTPURLResponse)
+        let headers = Dictionary(
+            http.allHeaderFields.compactMap { name, value in
+                (name as? String).map { ($0.lowercased(), "\(value)") }
+            }) { first, _ in first }
+        return Reply(status: http.statusCode, headers: headers, body: Array(data))
+    }
+
+    /// Lets an account buy something.
+    @discardableResult
+    func buy(
+        _ account: String, _ product: String = "gems", _ type: AppStoreAPI.ProductType = .consumable,
+        date: Int64? = nil, token: String? = nil
+    ) throws -> TransactionPayload {
+        var purchase = TransactionPayload()
+        purchase.bundleId = Self.bundleID
+        purchase.productId = product
+        purchase.type = type
+        purchase.purchaseDate = date
+        purchase.appAccountToken = token
+        return try simulator.state.buy(purchase, by: account)
+    }
+
+    /// How often an endpoint was called in an environment.
+    func calls(_ operation: Endpoint.Operation, _ environment: SimulatedEnvironment? = nil) -> Int {
+        simulator.state.received.requests.filter {
+            $0.operation == operation && (environment == nil || $0.environment == environment)
+        }.count
+    }
+}

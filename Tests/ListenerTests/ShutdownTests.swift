@@ -1,0 +1,127 @@
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import Listener
+import NIOCore
+import NIOPosix
+import TestSupport
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct ShutdownTests {
+    @Test func aRequestUnderWayIsAnsweredWhileNewConnectionsAreRefused() async throws {
+        try await ListenerFixture.with { fixture in
+            fixture.gate.close()
+            let client = try await fixture.connect()
+            try await client.request("GET", "/slow")
+            await fixture.gate.hasArrivals(1)
+            let idle = try await fixture.connect()
+
+            fixture.shutDown()
+            #expect(await idle.end().isEmpty)
+            await #expect(throws: (any Error).self) { try await fixture.connect() }
+
+            fixture.gate.open()
+            let response = try await client.response()
+            #expect(response.body == "GET /slow ")
+            #expect(response.headers["connection"] == "close")
+            #expect(await client.end().isEmpty)
+        }
+    }
+
+    @Test func pipelinedRequestsUnderWayAreAllAnswered() async throws {
+        try await ListenerFixture.with { fixture in
+            fixture.gate.close()
+            let client = try await fixture.connect()
+            try await client.send("GET /1 HTTP/1.1\r\nHost: test\r\n\r\nGET /2 HTTP/1.1\r\nHost: test\r\n\r\n")
+            await fixture.gate.hasArrivals(1)
+            fixture.shutDown()
+            fixture.gate.open()
+            #expect(try await client.response().headers["connection"] == nil)
+            #expect(try await client.response().headers["connection"] == "close")
+            #expect(await client.end().isEmpty)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func aLargeAnswerReachesASlowReaderWhole(_ clientFinishesFirst: Bool) async throws {
+        let size = 24_000_000
+        let answered = Gate()
+        try await ListenerFixture.with(
+            responder: { _, writer, _ in
+                try await writer.answer(String(repeating: "x", count: size))
+                await answered.pass()
+            },
+            test: { fixture in
+                let client = try await TestConnection.connect(to: fixture.address, isReading: false)
+                try await client.request("GET", "/")
+                if clientFinishesFirst { try await client.finishSending() }
+                await answered.hasArrivals(1)
+                fixture.shutDown()
+                try await client.startReading()
+                #expect(try await client.response().body.utf8.count == size)
+            })
+    }
+
+    @Test func theSocketFileIsGoneAtOnce() async throws {
+        let path = try ListenerFixture.temporaryPath()
+        try await ListenerFixture.with(address: .unix(path: path, mode: 0o600)) { fixture in
+            #expect(FileManager.default.fileExists(atPath: path))
+            let idle = try await fixture.connect()
+            fixture.shutDown()
+            #expect(await idle.end().isEmpty)
+        }
+        #expect(!FileManager.default.fileExists(atPath: path))
+    }
+
+    @Test func cancellationClosesEverythingAndCancelsTheResponders() async throws {
+        let begun = Gate()
+        let listener = Listener(
+            configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
+            responder: { _, _, _ in
+                await begun.pass()
+                try await Task.sleep(for: .seconds(3600))
+            },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+        let address = try await listener.bind()
+        let running = Task { try await listener.run() }
+        let (busy, idle) = (
+            try await TestConnection.connect(to: address), try await TestConnection.connect(to: address)
+        )
+        try await busy.request("GET", "/")
+        await begun.hasArrivals(1)
+        running.cancel()
+        try await running.value
+        #expect(await busy.end().isEmpty)
+        #expect(await idle.end().isEmpty)
+    }
+
+    /// Connections that nobody has taken over yet when the task is cancelled.
+    @Test func cancellationInTheMidstOfAcceptingIsHarmless() async throws {
+        for _ in 1...20 {
+            let listener = Listener(
+                configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
+                responder: { _, writer, _ in try await writer.answer("") },
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+            let address = try await listener.bind()
+            var clients: [TestConnection] = []
+            for _ in 1...10 { clients.append(try await TestConnection.connect(to: address)) }
+            let running = Task { try await listener.run() }
+            running.cancel()
+            try await running.value
+            for client in clients { _ = await client.end() }
+        }
+    }
+
+    @Test func connectionsMadeBeforeItRunsAreServedThen() async throws {
+        let listener = Listener(
+            configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
+            responder: { _, writer, _ in try await writer.answer("late") },
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+        let early = try await TestConnection.connect(to: try await listener.bind())
+        try await early.request("GET", "/")
+        let running = Task { try await listener.run() }
+        #expect(try await early.response().body == "late")
+        running.cancel()
+        try await running.value
+    }
+}

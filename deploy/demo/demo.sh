@@ -1,0 +1,159 @@
+#!/bin/bash
+# The main job, played through: a simulated App Store, a daemon in front of it, and the calls of an internal service.
+#   demo.sh BIN_DIRECTORY      KEEP=1 leaves both programs running
+# Everything lives in a temporary folder and on free ports; nothing is left behind.
+set -euo pipefail
+
+bin=${1:?usage: demo.sh BIN_DIRECTORY}
+keep=${KEEP:-}
+work=$(mktemp -d)
+pids=()
+
+# shellcheck disable=SC2317 # called by the trap
+finish() {
+    local pid
+    for pid in "${pids[@]}"; do kill -TERM "$pid" 2>/dev/null || true; done
+    for pid in "${pids[@]}"; do wait "$pid" 2>/dev/null || true; done
+    rm -rf "$work"
+}
+trap finish EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
+
+say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
+fail() { echo "demo: $*" >&2; for log in "$work"/*.log; do echo "--- $log"; tail -n 20 "$log"; done >&2; exit 1; }
+
+# One string member of a JSON object on standard input.
+member() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" | head -n 1; }
+
+# Waits for a file, or for the death of the program that should write it.
+await() {
+    local _
+    for _ in $(seq 300); do
+        [ -s "$1" ] && return 0
+        kill -0 "$2" 2>/dev/null || fail "a program ended early"
+        sleep 0.1
+    done
+    fail "$1 did not appear"
+}
+
+# ---- the App Store, simulated
+
+"$bin/appstore-simulator" --production 127.0.0.1:0 --sandbox 127.0.0.1:0 --control 127.0.0.1:0 \
+    --state "$work/simulator" --ready-file "$work/simulator.json" >"$work/simulator.log" 2>&1 &
+pids+=($!)
+await "$work/simulator.json" "${pids[0]}"
+ready=$(tr -d '\n' <"$work/simulator.json" | sed 's#\\/#/#g')
+production=$(member production <<<"$ready")
+sandbox=$(member sandbox <<<"$ready")
+control=$(member control <<<"$ready")
+
+# A call of the simulator's control port: METHOD PATH [BODY]
+simulate() { curl --fail-with-body --silent --show-error --max-time 10 -X "$1" "$control$2" ${3:+--data "$3"}; }
+
+issuer=57246542-96fe-1a63-e053-0824d011072a
+(umask 077; openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out "$work/key.p8")
+public=$(openssl pkey -in "$work/key.p8" -pubout | awk '{ printf "%s\\n", $0 }')
+key=$(simulate POST /keys "{\"issuerId\":\"$issuer\",\"publicKey\":\"$public\"}" | member keyId)
+simulate PUT /apps/com.example.coins "{\"appAppleId\":1234567890,\"issuerId\":\"$issuer\"}" >/dev/null
+simulate GET /certificates/root.pem >"$work/root.pem"
+simulate GET /certificates/tls-ca.pem >"$work/tls-ca.pem"
+
+account=$(simulate POST /accounts '{"environment":"Sandbox"}' | member id)
+buy() { simulate POST "/accounts/$account/purchases" "{\"bundleId\":\"com.example.coins\",$1}" | member transactionId; }
+gems=$(buy '"productId":"gems.100","type":"Consumable","price":4990,"currency":"EUR"')
+theme=$(buy '"productId":"theme.dark","type":"Non-Consumable","price":1990,"currency":"EUR"')
+refunded=$(buy '"productId":"gems.500","type":"Consumable","price":19990,"currency":"EUR"')
+simulate POST "/transactions/$refunded/refund" '{"reason":1}' >/dev/null
+simulate POST "/transactions/$theme/refund" '{"reason":0}' >/dev/null
+
+# ---- the daemon
+
+callers=$("$bin/purser" callers hash)
+token=$(grep -o 'prs_[A-Za-z0-9_-]*' <<<"$callers" | head -n 1)
+digest=$(grep -o '[0-9a-f]\{64\}' <<<"$callers" | head -n 1)
+cat >"$work/purser.yaml" <<YAML
+store: sqlite:$work/purser.db
+listeners:
+  api: { address: "127.0.0.1:0" }
+  admin: { address: "unix:$work/admin.sock" }
+  health: { address: "127.0.0.1:0" }
+apple:
+  rootCertificates: [$work/root.pem]
+  upstream: { production: "$production", sandbox: "$sandbox" }
+  certificateAuthorityFile: $work/tls-ca.pem
+keys:
+  - { id: $key, issuer: $issuer, file: $work/key.p8, state: active, apps: [coins] }
+apps:
+  coins: { bundleId: com.example.coins, appAppleId: 1234567890 }
+callers:
+  billing:
+    tokenSHA256: "$digest"
+    scopes: { coins: ["consumption:write", "refunds:read", "transactions:read", "links:write"] }
+YAML
+"$bin/purser" config check "$work/purser.yaml"
+"$bin/purser" serve --config "$work/purser.yaml" >"$work/purser.log" 2>&1 &
+pids+=($!)
+
+# Port 0 above means any free port; the log says which.
+listening() { sed -n "/\"listener\":\"$1\"/s/.*\"address\":\"\([^\"]*\)\".*/\1/p" "$work/purser.log" | head -n 1; }
+for _ in $(seq 300); do
+    grep -q '"message":"Ready' "$work/purser.log" && break
+    kill -0 "${pids[1]}" 2>/dev/null || fail "purser ended early"
+    sleep 0.1
+done
+api=http://$(listening api)
+health=http://$(listening health)
+
+# ---- the internal service
+
+# Prints a curl command as one would type it, runs it, and prints the answer: STATUS METHOD PATH [BODY]
+ask() {
+    local expected=$1 method=$2 url=$api$3 body=${4:-} status
+    printf '\n$ curl'
+    [ "$method" = GET ] || printf ' -X %s' "$method"
+    # shellcheck disable=SC2016 # to be typed as it stands
+    printf ' -H "Authorization: Bearer $TOKEN"'
+    [ -z "$body" ] || printf " -H 'Content-Type: application/json' \\\\\n    -d '%s' \\\\\n   " "$body"
+    printf " '%s'\n" "$url"
+    status=$(curl --silent --show-error --max-time 30 -o "$work/answer" -w '%{http_code}' -X "$method" \
+        -H @"$work/authorization" ${body:+-H 'Content-Type: application/json' --data "$body"} "$url")
+    echo "HTTP $status"
+    cut -c 1-1600 <"$work/answer"; echo
+    [ "$status" = "$expected" ] || fail "expected $expected"
+}
+# The token goes through a file, so that it is in no process's arguments.
+(umask 077; echo "Authorization: Bearer $token" >"$work/authorization")
+
+say "Alice made purchase $gems: say so"
+ask 201 PUT "/v1/apps/coins/users/alice/links/transactionId/$gems"
+say "Apple asks about a refund; send consumption for her"
+ask 200 POST /v1/apps/coins/users/alice/consumption \
+    "{\"transactionId\":\"$gems\",\"customerConsented\":true,\"deliveryStatus\":\"DELIVERED\",\"sampleContentProvided\":false,\"consumptionPercentage\":60000,\"refundPreference\":\"DECLINE\"}"
+say "Her refund history: link the whole Apple Account, then ask"
+app_transaction=$(simulate GET "/transactions/$gems" | member appTransactionId)
+ask 201 PUT "/v1/apps/coins/users/alice/links/appTransactionId/$app_transaction"
+ask 200 GET /v1/apps/coins/users/alice/refunds
+say "A request that breaks four rules is told all four"
+ask 400 POST /v1/apps/coins/users/alice/consumption \
+    '{"customerConsented":false,"deliveryStatus":"LOST","sampleContentProvided":true,"consumptionPercentage":200000}'
+say "What the App Store received"
+simulate GET '/received?endpoint=Send%20Consumption%20Information'; echo
+say "Health, for the orchestrator and for people"
+printf "\n$ curl '%s/readyz'\n" "$health"; curl --silent --show-error "$health/readyz"; echo
+printf "\n$ curl --unix-socket %s 'http://localhost/healthz'\n" "$work/admin.sock"
+curl --silent --show-error --unix-socket "$work/admin.sock" http://localhost/healthz; echo
+say "Metrics"
+printf "\n$ curl '%s/metrics' | grep '^purser_.*_total'\n" "$health"
+curl --silent --show-error "$health/metrics" | grep '^purser_.*_total'
+
+if [ -n "$keep" ]; then
+    say "Both are still running; Ctrl-C ends them"
+    printf 'export TOKEN=%s\n' "$token"
+    printf 'api %s   health %s   admin %s\n' "$api" "$health" "$work/admin.sock"
+    printf 'simulator control %s (docs/simulator.md says what it can do)\n' "$control"
+    printf 'configuration %s/purser.yaml, logs %s/*.log\n' "$work" "$work"
+    wait "${pids[@]}"
+else
+    say "Done; stopping both"
+fi
