@@ -69,17 +69,16 @@ extension EasyHandle {
 
     /// The request's fields in curl's notation, and what keeps curl from adding fields that nobody asked for.
     private static func headerLines(_ request: CurlRequest) throws(CurlError) -> [String] {
-        var lines = ["Expect:", "Accept:"]
-        if request.body != nil { lines.append("Content-Type:") }
+        var lines: [String] = []
         for (name, value) in request.headers {
             guard isToken(name), !value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
                 throw CurlError(
                     CURLE_BAD_FUNCTION_ARGUMENT, during: "curl_slist_append", detail: "a header field is malformed")
             }
-            lines.removeAll { $0.dropLast().lowercased() == name.lowercased() }
             lines.append(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
-        return lines
+        let given = Set(request.headers.map { $0.name.lowercased() })
+        return lines + ["expect", "accept", "content-type"].filter { !given.contains($0) }.map { "\($0):" }
     }
 
     /// Whether the text can be a field name (RFC 9110, section 5.1).

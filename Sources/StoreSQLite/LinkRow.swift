@@ -7,28 +7,18 @@ struct LinkRow: Sendable {
     let id: Int64
     let link: Link
 
-    /// Reads a row with all columns.
-    ///
-    /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
+    /// - Throws: `DatabaseError` when the row holds a value that this version does not know.
     init(_ row: Row) throws {
-        id = try row.decode(forColumn: "id")
-        let user = try String(data: row.decode(Data.self, forColumn: "user"), encoding: .utf8)
-        guard let user = user.flatMap({ try? UserID($0) }) else { throw Self.unknown("user") }
-        let environment: String? = try row.decode(forColumn: "environment")
+        id = row["id"]
+        guard let kind = LinkTarget.Kind(rawValue: row["kind"]), let source = LinkSource(rawValue: row["source"]),
+            let user = try? UserID(row["user"])
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "link \(id) holds an unknown value") }
+        let environment: String? = row["environment"]
         link = Link(
-            app: try row.decode(forColumn: "app"), user: user,
-            target: LinkTarget(try Self.known(row, "kind"), try row.decode(forColumn: "value")),
-            environment: try environment == nil ? nil : Self.known(row, "environment"),
-            source: try Self.known(row, "source"),
-            validFrom: try row.decode(Int64?.self, forColumn: "validFrom").map(Date.init(milliseconds:)),
-            validUntil: try row.decode(Int64?.self, forColumn: "validUntil").map(Date.init(milliseconds:)),
-            createdAt: Date(milliseconds: try row.decode(forColumn: "createdAt")),
-            createdBy: try row.decode(forColumn: "createdBy"))
-    }
-
-    private init(id: Int64, link: Link) {
-        self.id = id
-        self.link = link
+            app: row["app"], user: user, target: LinkTarget(kind, row["value"]),
+            environment: environment.flatMap(AppStoreEnvironment.init(rawValue:)), source: source,
+            validFrom: Self.date(row["validFrom"]), validUntil: Self.date(row["validUntil"]),
+            createdAt: Self.date(row["createdAt"]) ?? .distantPast, createdBy: row["createdBy"])
     }
 
     static func insert(_ link: Link, into database: Database) throws {
@@ -39,9 +29,9 @@ struct LinkRow: Sendable {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                link.app, bytes(link.user), link.target.kind.rawValue, link.target.value, link.environment?.rawValue,
-                link.source.rawValue, link.validFrom?.milliseconds, link.validUntil?.milliseconds,
-                link.createdAt.milliseconds, link.createdBy, folded(link.user.value),
+                link.app, link.user.value, link.target.kind.rawValue, link.target.value, link.environment?.rawValue,
+                link.source.rawValue, milliseconds(link.validFrom), milliseconds(link.validUntil),
+                milliseconds(link.createdAt), link.createdBy, link.user.value.lowercased(),
             ])
     }
 
@@ -52,49 +42,21 @@ struct LinkRow: Sendable {
                 UPDATE link SET environment = ?, source = ?, validFrom = ?, createdAt = ?, createdBy = ? WHERE id = ?
                 """,
             arguments: [
-                link.environment?.rawValue, link.source.rawValue, link.validFrom?.milliseconds,
-                link.createdAt.milliseconds, link.createdBy, id,
+                link.environment?.rawValue, link.source.rawValue, Self.milliseconds(link.validFrom),
+                Self.milliseconds(link.createdAt), link.createdBy, id,
             ])
     }
 
-    /// Ends the link.
-    ///
-    /// - Returns: the link as ended.
-    @discardableResult
-    func end(at date: Date, in database: Database) throws -> Link {
+    func end(at date: Date, in database: Database) throws {
         try database.execute(
-            sql: "UPDATE link SET validUntil = ? WHERE id = ?", arguments: [date.milliseconds, id])
-        return link.with(validUntil: Date(milliseconds: date.milliseconds), createdAt: link.createdAt)
+            sql: "UPDATE link SET validUntil = ? WHERE id = ?", arguments: [Self.milliseconds(date), id])
     }
 
-    /// A user's id as the column `user` holds it.
-    static func bytes(_ user: UserID) -> Data { Data(user.value.utf8) }
-
-    /// A user's id as the column `userFolded` holds it.
-    static func folded(_ id: String) -> Data { Data(id.lowercased().utf8) }
-
-    private static func known<Value: RawRepresentable>(_ row: Row, _ column: String) throws -> Value
-    where Value.RawValue == String {
-        guard let value = try Value(rawValue: row.decode(forColumn: column)) else { throw unknown(column) }
-        return value
+    private static func milliseconds(_ date: Date?) -> Int64? {
+        date.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
     }
 
-    private static func unknown(_ column: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown value in column \(column) of table link")
-    }
-}
-
-extension Link {
-    /// The link as it comes back from its row: its instants to the millisecond.
-    var asStored: Link {
-        with(
-            validUntil: validUntil.map { Date(milliseconds: $0.milliseconds) },
-            createdAt: Date(milliseconds: createdAt.milliseconds))
-    }
-
-    fileprivate func with(validUntil: Date?, createdAt: Date) -> Link {
-        Link(
-            app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
-            validUntil: validUntil, createdAt: createdAt, createdBy: createdBy)
+    private static func date(_ milliseconds: Int64?) -> Date? {
+        milliseconds.map { Date(timeIntervalSince1970: TimeInterval($0) / 1000) }
     }
 }

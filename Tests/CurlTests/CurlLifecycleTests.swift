@@ -31,7 +31,9 @@ struct CurlLifecycleTests {
     func afterShutdown() async throws {
         try await CurlFixture.run { client, server in
             _ = try await client.perform(CurlRequest(.get, server.url))
+            #expect(LoopbackSocket.descriptors(connectedTo: server.port).count == 1)
             await client.shutdown()
+            #expect(LoopbackSocket.descriptors(connectedTo: server.port).isEmpty)
             await client.shutdown()
             let error = await CurlFixture.failure(of: CurlRequest(.put, server.url, body: [1]), by: client)
             #expect(error?.kind == .shutDown)
@@ -76,27 +78,19 @@ struct CurlLifecycleTests {
             })
     }
 
-    @Test("A client that is released without shutting down closes its connections")
+    @Test("A client that is released without shutting down closes its connections", .timeLimit(.minutes(5)))
     func release() async throws {
-        let (ended, end) = AsyncStream.makeStream(of: Void.self)
         try await LoopbackServer.run(
-            handler: { request in
-                guard request.path == "/held" else { return .init() }
-                defer { end.yield() }
-                try await Task.sleep(for: .seconds(3_600))
-                return .init()
-            },
+            handler: { _ in .init("hello") },
             during: { server in
                 do {
                     var configuration = CurlConfiguration()
                     configuration.certificateAuthorityFile = server.certificateAuthorityFile
                     let client = try CurlClient(configuration: configuration)
-                    let next = try await client.perform(CurlRequest(.get, server.url))
-                    #expect(next.status == 200)
-                    let held = CurlRequest(.get, server.url + "/held", totalTimeout: .milliseconds(200))
-                    #expect(await CurlFixture.failure(of: held, by: client)?.kind == .timeout)
+                    let response = try await client.perform(CurlRequest(.get, server.url))
+                    #expect(response.status == 200)
                 }
-                #expect(await ended.first { true } != nil)
+                while !LoopbackSocket.descriptors(connectedTo: server.port).isEmpty { await Task.yield() }
             })
     }
 

@@ -66,16 +66,25 @@ struct CurlTimeoutTests {
 
     @Test("The total timeout also ends transfers that wait for their turn")
     func waitingForTurn() async throws {
+        let (started, start) = AsyncStream.makeStream(of: Void.self)
         try await CurlFixture.run(
-            configure: { $0.maximumConcurrentTransfers = 1 }, handler: Self.never,
-            during: {
-                client, server in
-                async let first = CurlFixture.failure(
-                    of: CurlRequest(.get, server.url, totalTimeout: .seconds(5)), by: client)
+            configure: { $0.maximumConcurrentTransfers = 1 },
+            handler: { request in
+                start.yield()
+                return try await Self.never(request)
+            },
+            during: { client, server in
+                let first = Task {
+                    await CurlFixture.failure(
+                        of: CurlRequest(.get, server.url, totalTimeout: .seconds(600)), by: client)
+                }
+                _ = await started.first { true }
                 let second = await CurlFixture.failure(
                     of: CurlRequest(.get, server.url, totalTimeout: .milliseconds(10)), by: client)
                 #expect(second?.kind == .timeout)
-                #expect(await first?.kind == .timeout)
+                #expect(second?.requestMayHaveBeenSent == false)
+                first.cancel()
+                #expect(await first.value?.kind == .cancelled)
             })
     }
 }
