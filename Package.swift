@@ -93,7 +93,11 @@ let package = Package(
                 hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioExtras,
                 serviceLifecycle,
             ]),
-        .target(name: "HTTPAPI", dependencies: ["Domain", "JSON", hummingbird, hummingbirdCore, httpTypes, logging, metrics, coreMetrics, nioCore]),
+        .target(
+            name: "HTTPAPI",
+            dependencies: [
+                "Domain", "JSON", hummingbird, hummingbirdCore, httpTypes, logging, metrics, coreMetrics, nioCore,
+            ]),
 
         // The composition root, the simulator and their programs.
         .target(
@@ -110,7 +114,9 @@ let package = Package(
                 hummingbirdTLS, httpTypes, logging, nioCore, nioPosix, nioSSL, serviceLifecycle,
             ]),
         .executableTarget(name: "purser", dependencies: ["Daemon", argumentParser]),
-        .executableTarget(name: "appstore-simulator", dependencies: ["AppStoreSimulator", argumentParser, logging, serviceLifecycle, unixSignals]),
+        .executableTarget(
+            name: "appstore-simulator",
+            dependencies: ["AppStoreSimulator", argumentParser, logging, serviceLifecycle, unixSignals]),
 
         // Tests.
         .target(
@@ -143,6 +149,14 @@ let package = Package(
             name: "KeyCustodyTests",
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging]),
         .testTarget(name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb]),
+        .testTarget(name: "PurserTests", dependencies: ["purser"]),
+        .testTarget(
+            name: "AppStoreSimulatorTests",
+            dependencies: [
+                "AppStoreSimulator", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", "TestSupport", logging, nioCore,
+                nioPosix, serviceLifecycle,
+            ],
+            resources: [.copy("Resources")]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
@@ -152,7 +166,8 @@ let package = Package(
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [
-                "HTTPAPI", "Domain", "JSON", "TestSupport", coreMetrics, hummingbird, hummingbirdCore, httpTypes, logging,
+                "HTTPAPI", "Domain", "JSON", "TestSupport", coreMetrics, hummingbird, hummingbirdCore, httpTypes,
+                logging,
                 nioCore, nioEmbedded, yams,
             ]),
     ],

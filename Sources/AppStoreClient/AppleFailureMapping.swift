@@ -29,7 +29,8 @@ struct AppleFailureMapping: Sendable {
     func failure(_ error: CurlError) -> AttemptFailure {
         let reason: ServiceError.Reason = error.kind == .timeout ? .deadlineExceeded : .appleUnavailable
         let message =
-            error.kind == .timeout ? "Apple did not answer in time." : "Apple cannot be reached; nothing is wrong with the request."
+            error.kind == .timeout
+            ? "Apple did not answer in time." : "Apple cannot be reached; nothing is wrong with the request."
         return AttemptFailure(
             error: ServiceError(reason, message, cause: "\(error)"),
             isRetryable: Self.isRetryable(error.kind), mayHaveReachedApple: error.requestMayHaveBeenSent)
@@ -57,7 +58,8 @@ struct AppleFailureMapping: Sendable {
         case 400..<500:
             return ServiceError(.appleRejected, "Apple rejected the request: \(name).", apple: apple)
         default:
-            return ServiceError(.appleUnavailable, "Apple failed: \(name).", cause: "status \(apple.httpStatus)", apple: apple)
+            return ServiceError(
+                .appleUnavailable, "Apple failed: \(name).", cause: "status \(apple.httpStatus)", apple: apple)
         }
     }
 

@@ -23,7 +23,9 @@ final class EnvironmentMemory: Sendable {
         self.logger = logger
     }
 
-    /// The environment of an identifier, if an earlier answer told. A store that cannot be read costs a call, no more.
+    /// The environment of an identifier, if an earlier answer told.
+    ///
+    /// A store that cannot be read costs a call, no more.
     func environment(of identifier: String, app: App) async -> AppStoreEnvironment? {
         let key = Key(app: app.slug, identifier: identifier)
         if let known = entries.withLock({ $0[key] }) { return known }
@@ -40,7 +42,9 @@ final class EnvironmentMemory: Sendable {
         }
     }
 
-    /// Records what an answer told. A store that cannot be written costs a call later on, no more.
+    /// Records what an answer told.
+    ///
+    /// A store that cannot be written costs a call later on, no more.
     func remember(_ environment: AppStoreEnvironment, of identifier: String, app: App) async {
         let key = Key(app: app.slug, identifier: identifier)
         guard entries.withLock({ $0[key] }) != environment else { return }

@@ -20,9 +20,9 @@ package struct SignedDataVerifier: Sendable {
     private let chains: ChainCache
     private let now: WallClock
 
-    /// - Parameters:
-    ///   - roots: the pinned root certificates.
-    ///   - now: dates data that does not say when it was signed.
+    /// A verifier that trusts these roots alone.
+    ///
+    /// `now` dates data that does not say when it was signed.
     package init(
         roots: [Certificate], now: @escaping WallClock,
         monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
@@ -41,7 +41,9 @@ package struct SignedDataVerifier: Sendable {
 
     /// Verifies one signed payload of an app in an environment.
     ///
-    /// - Parameter compact: the compact JWS.
+    /// `compact`: the compact JWS.
+    ///
+    /// - Returns: the payload with its members.
     /// - Throws: `appleAnswerInvalid`, or `environmentNotSupported` for data that Xcode signed.
     func verify(
         _ compact: String, app: App, environment: AppStoreEnvironment
@@ -82,7 +84,8 @@ package struct SignedDataVerifier: Sendable {
     private static func refuseLocalData(_ members: JSONMembers) throws(ServiceError) {
         guard let name = members["environment"]?.string, name == "Xcode" || name == "LocalTesting" else { return }
         throw ServiceError(
-            .environmentNotSupported, "This data comes from the environment \(name), which is signed locally and refused here.")
+            .environmentNotSupported,
+            "This data comes from the environment \(name), which is signed locally and refused here.")
     }
 
     private static func check(
@@ -100,6 +103,7 @@ package struct SignedDataVerifier: Sendable {
 
     private static func invalid(_ cause: String) -> ServiceError {
         ServiceError(
-            .appleAnswerInvalid, "Data that should be signed by Apple did not verify; it is not passed on.", cause: cause)
+            .appleAnswerInvalid, "Data that should be signed by Apple did not verify; it is not passed on.",
+            cause: cause)
     }
 }

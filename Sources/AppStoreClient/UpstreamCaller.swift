@@ -1,11 +1,13 @@
 import AppStoreAPI
-import Curl
 import CoreMetrics
+import Curl
 import Domain
 import Foundation
 import Metrics
 
-/// Makes calls of Apple's API: token, attempts, retries, deadline. Knows nothing of what the answers mean.
+/// Makes calls of Apple's API: token, attempts, retries, deadline.
+///
+/// Knows nothing of what the answers mean.
 struct UpstreamCaller: Sendable {
     let configuration: UpstreamConfiguration
     let client: CurlClient
@@ -107,7 +109,8 @@ struct UpstreamCaller: Sendable {
         guard let method = CurlRequest.Method(rawValue: request.endpoint.method) else {
             return .failure(
                 AttemptFailure(
-                    error: ServiceError(.internalError, "Internal error.", cause: "no method \(request.endpoint.method)"),
+                    error: ServiceError(
+                        .internalError, "Internal error.", cause: "no method \(request.endpoint.method)"),
                     isRetryable: false, mayHaveReachedApple: false))
         }
         var headers = [

@@ -10,7 +10,8 @@ extension UpstreamRequest {
         switch answer {
         case .v2(let fields):
             self.init(
-                .sendConsumptionInformation(transactionId: transactionID), body: ConsumptionRequest(fields).serialized())
+                .sendConsumptionInformation(transactionId: transactionID), body: ConsumptionRequest(fields).serialized()
+            )
         case .v1(let fields):
             self.init(
                 .sendConsumptionInformationV1(transactionId: transactionID),

@@ -90,7 +90,9 @@ package final class Simulator: Service, Sendable {
 
     /// Closes all sockets and connections.
     package func stop() async {
-        for listener in listeners { await listener.stop() }
+        await withDiscardingTaskGroup { group in
+            for listener in listeners { group.addTask { await listener.stop() } }
+        }
     }
 
     /// Serves until the service group shuts down.

@@ -7,8 +7,9 @@
 #error "libcurl 7.88.0 or later is required"
 #endif
 
-// curl's option functions are variadic, and Swift cannot call those. One inline function per type of argument stands in for them, so that
-// the compiler checks the type; which option takes which type is in curl_easy_setopt(3), curl_easy_getinfo(3) and curl_multi_setopt(3).
+// curl's option functions are variadic, and Swift cannot call those. One inline function per type of argument stands in
+// for them, so that the compiler checks the type; which option takes which type is in curl_easy_setopt(3),
+// curl_easy_getinfo(3) and curl_multi_setopt(3).
 
 // The header replaces these functions by checking macros, which want the option as a literal.
 #undef curl_easy_setopt
@@ -35,11 +36,13 @@ static inline CURLcode ccurl_easy_setopt_bytes(CURL *_Nonnull easy, CURLoption o
     return curl_easy_setopt(easy, option, value);
 }
 
-static inline CURLcode ccurl_easy_setopt_list(CURL *_Nonnull easy, CURLoption option, struct curl_slist *_Nullable value) {
+static inline CURLcode ccurl_easy_setopt_list(
+    CURL *_Nonnull easy, CURLoption option, struct curl_slist *_Nullable value) {
     return curl_easy_setopt(easy, option, value);
 }
 
-static inline CURLcode ccurl_easy_setopt_writer(CURL *_Nonnull easy, CURLoption option, curl_write_callback _Nonnull value) {
+static inline CURLcode ccurl_easy_setopt_writer(
+    CURL *_Nonnull easy, CURLoption option, curl_write_callback _Nonnull value) {
     return curl_easy_setopt(easy, option, value);
 }
 

@@ -18,7 +18,8 @@ final class CommandQueue: Sendable {
         state = Mutex(State(multi: multi))
     }
 
-    /// Adds a command, and wakes the loop if it may be waiting: it takes all commands at once, so one wake-up serves all that come before it does.
+    /// Adds a command, and wakes the loop if it may be waiting: it takes all commands at once, so one wake-up serves
+    /// all that come before it does.
     ///
     /// - Parameter command: What to do.
     /// - Returns: False if the loop has ended, so that the command will not be looked at.

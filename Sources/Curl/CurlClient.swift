@@ -1,17 +1,19 @@
 import Foundation
 import Synchronization
 
-/// An HTTP client for servers that we call often: libcurl on a thread of its own, HTTP/2 requests sharing connections, callers suspended.
+/// An HTTP client for servers that we call often: libcurl on a thread of its own, HTTP/2 requests sharing connections,
+/// callers suspended.
 ///
-/// Everything is asynchronous: a caller's thread only ever puts a command in a queue. The thread and its connections live until ``shutdown()``, or
-/// until the client is released.
+/// Everything is asynchronous: a caller's thread only ever puts a command in a queue. The thread and its connections
+/// live until ``shutdown()``, or until the client is released.
 package final class CurlClient: Sendable {
     private let queue: CommandQueue
     private let nextNumber = Atomic<UInt64>(0)
 
     /// Starts the thread.
     ///
-    /// - Parameter configuration: What all transfers have in common. A certificate file that cannot be read fails the transfers, not this.
+    /// - Parameter configuration: What all transfers have in common. A certificate file that cannot be read fails the
+    ///   transfers, not this.
     /// - Throws: ``CurlError`` when libcurl is too old, lacks HTTP/2 or cannot be initialised.
     package init(configuration: CurlConfiguration = CurlConfiguration()) throws(CurlError) {
         try CurlLibrary.initialize()
@@ -26,8 +28,9 @@ package final class CurlClient: Sendable {
 
     /// Sends a request and waits for its response.
     ///
-    /// Cancelling the task ends the transfer at once: on HTTP/2 its stream is reset, on HTTP/1.1 its connection closed. curl sends a request again
-    /// by itself, content included, when a kept connection turns out to be dead before any byte of a response, or a server refuses its stream.
+    /// Cancelling the task ends the transfer at once: on HTTP/2 its stream is reset, on HTTP/1.1 its connection closed.
+    /// curl sends a request again by itself, content included, when a kept connection turns out to be dead before any
+    /// byte of a response, or a server refuses its stream.
     ///
     /// - Parameter request: What to send, and the limits.
     /// - Returns: The response, whatever its status.
@@ -52,7 +55,8 @@ package final class CurlClient: Sendable {
 
     /// Waits until the thread has taken up a command, which shows that it turns; for a watchdog.
     ///
-    /// It says nothing about the network, and takes as long as the thread takes: if that hangs, this does not return, cancelled or not.
+    /// It says nothing about the network, and takes as long as the thread takes: if that hangs, this does not return,
+    /// cancelled or not.
     ///
     /// - Returns: False if the thread has ended.
     package func heartbeat() async -> Bool {
@@ -61,7 +65,8 @@ package final class CurlClient: Sendable {
         }
     }
 
-    /// Ends all transfers with ``CurlError/Kind/shutDown``, closes all connections, releases all handles and ends the thread.
+    /// Ends all transfers with ``CurlError/Kind/shutDown``, closes all connections, releases all handles and ends the
+    /// thread.
     ///
     /// It returns when that is done. Calling it again does nothing; ``perform(_:)`` fails from here on.
     package func shutdown() async {

@@ -1,7 +1,8 @@
 /// What all transfers of one ``CurlClient`` have in common.
 ///
-/// What is not here is fixed: only `https`, TLS 1.2 or later, certificate and host name always verified, no redirects, no cookies, no `.netrc`,
-/// no proxy but the one named here (the environment's `https_proxy` and `no_proxy` are not consulted).
+/// What is not here is fixed: only `https`, TLS 1.2 or later, certificate and host name always verified, no redirects,
+/// no cookies, no `.netrc`, no proxy but the one named here (the environment's `https_proxy` and `no_proxy` are not
+/// consulted).
 package struct CurlConfiguration: Sendable {
     /// Path of a PEM file with the only certificate authorities to trust, or nil for those of the system.
     package var certificateAuthorityFile: String?
@@ -22,7 +23,8 @@ package struct CurlConfiguration: Sendable {
     package var maximumConnectionIdleTime = Duration.seconds(90)
     /// Age from which a connection gets no further request.
     package var maximumConnectionAge = Duration.seconds(3_600)
-    /// Time after which a connection is given up whose peer does not acknowledge what was sent (`TCP_USER_TIMEOUT`, tcp(7)).
+    /// Time after which a connection is given up whose peer does not acknowledge what was sent (`TCP_USER_TIMEOUT`,
+    /// tcp(7)).
     package var unacknowledgedDataTimeout = Duration.seconds(20)
     /// Bytes of all header lines that one response may have.
     package var maximumHeaderBytes = 65_536

@@ -5,7 +5,8 @@ extension CurlError.Kind {
     ///
     /// - Parameters:
     ///   - code: What the transfer ended with.
-    ///   - requestMayHaveBeenSent: Whether the connection was ready when it did. A connection lost before, to a proxy say, never was one.
+    ///   - requestMayHaveBeenSent: Whether the connection was ready when it did. A connection lost before, to a proxy
+    ///     say, never was one.
     ///
     /// Source: libcurl-errors(3).
     init(_ code: CURLcode, requestMayHaveBeenSent: Bool) {

@@ -13,7 +13,8 @@ package enum CurlLibrary {
 
     /// Initialises the library, unless that has been done, and checks that it can do what this module promises.
     ///
-    /// The header that we were compiled with says nothing of the shared library that is loaded, so version and HTTP/2 support are looked at here.
+    /// The header that we were compiled with says nothing of the shared library that is loaded, so version and HTTP/2
+    /// support are looked at here.
     ///
     /// - Throws: ``CurlError`` of kind ``CurlError/Kind/other`` when the library cannot be used.
     static func initialize() throws(CurlError) {

@@ -9,7 +9,8 @@ extension EasyHandle {
     /// - Parameters:
     ///   - request: What to send.
     ///   - configuration: What all transfers have in common.
-    /// - Throws: ``CurlError`` of kind ``CurlError/Kind/invalidRequest`` for a malformed header, otherwise whatever curl says.
+    /// - Throws: ``CurlError`` of kind ``CurlError/Kind/invalidRequest`` for a malformed header, otherwise whatever
+    ///   curl says.
     func prepare(_ request: CurlRequest, _ configuration: CurlConfiguration) throws(CurlError) {
         try collectErrorDetail()
         try setSecurity(configuration)
@@ -51,7 +52,8 @@ extension EasyHandle {
         try set(CURLOPT_MAXAGE_CONN, max(1, Int(configuration.maximumConnectionIdleTime.components.seconds)))
         try set(CURLOPT_MAXLIFETIME_CONN, max(1, Int(configuration.maximumConnectionAge.components.seconds)))
         try set(CURLOPT_TCP_KEEPALIVE, 1)
-        // A connection whose peer has vanished would otherwise swallow requests for the quarter of an hour in which the system repeats its packets.
+        // A connection whose peer has vanished would otherwise swallow requests for the quarter of an hour in which the
+        // system repeats its packets.
         try set(CURLOPT_SOCKOPTDATA, milliseconds: configuration.unacknowledgedDataTimeout)
         try setSocketOption { timeout, socket, _ in
             var milliseconds = CUnsignedInt(clamping: Int(bitPattern: timeout))
@@ -61,9 +63,10 @@ extension EasyHandle {
         }
         try set(CURLOPT_TCP_NODELAY, 1)
         try set(CURLOPT_PATH_AS_IS, 1)
+        try set(CURLOPT_VERBOSE, 1)
         try set(CURLOPT_NOSIGNAL, 1)
-        // Without it, giving up a transfer while its name is being resolved would block the thread until the resolver answers. The resolver's
-        // own thread cleans up when it is done.
+        // Without it, giving up a transfer while its name is being resolved would block the thread until the resolver
+        // answers. The resolver's own thread cleans up when it is done.
         try set(CURLOPT_QUICK_EXIT, 1)
     }
 

@@ -77,7 +77,8 @@ final class EasyHandle {
         try check(copied)
     }
 
-    /// Sets the header lines in curl's notation: `Name: value`, `Name;` for an empty value, `Name:` to leave one of curl's own out.
+    /// Sets the header lines in curl's notation: `Name: value`, `Name;` for an empty value, `Name:` to leave one of
+    /// curl's own out.
     func setHeaders(_ lines: [String]) throws(CurlError) {
         for line in lines {
             guard let longer = curl_slist_append(headerLines, line) else {

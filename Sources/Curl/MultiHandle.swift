@@ -2,8 +2,8 @@ import CCurl
 
 /// A multi handle of curl: the transfers under way, and the connections and addresses that they share.
 ///
-/// `@unchecked Sendable`: the thread of ``MultiLoop`` alone calls its methods, except ``wakeUp()``, which curl allows from any thread while the
-/// handle lives, as it does as long as there is a reference to this object.
+/// `@unchecked Sendable`: the thread of ``MultiLoop`` alone calls its methods, except ``wakeUp()``, which curl allows
+/// from any thread while the handle lives, as it does as long as there is a reference to this object.
 final class MultiHandle: @unchecked Sendable {
     private let pointer: UnsafeMutableRawPointer
 
@@ -33,7 +33,8 @@ final class MultiHandle: @unchecked Sendable {
         try check(curl_multi_add_handle(pointer, easy.pointer), "curl_multi_add_handle")
     }
 
-    /// Takes a transfer out, which ends it if it is under way: the stream is reset, or the connection closed if it is not shared.
+    /// Takes a transfer out, which ends it if it is under way: the stream is reset, or the connection closed if it is
+    /// not shared.
     func remove(_ easy: EasyHandle) throws(CurlError) {
         try check(curl_multi_remove_handle(pointer, easy.pointer), "curl_multi_remove_handle")
     }
@@ -60,6 +61,7 @@ final class MultiHandle: @unchecked Sendable {
 
     /// Ends the current or the next ``poll(atMost:)``.
     ///
-    /// The only method for any thread. It can fail only because the pipe behind it is full, and then the poll wakes up anyway.
+    /// The only method for any thread. It can fail only because the pipe behind it is full, and then the poll wakes up
+    /// anyway.
     func wakeUp() { _ = curl_multi_wakeup(pointer) }
 }

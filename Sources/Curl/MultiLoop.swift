@@ -2,8 +2,8 @@ import CCurl
 
 /// Carries out transfers on the one thread that owns all handles of curl.
 ///
-/// Each turn takes the new commands, lets curl do what it can, delivers what has ended and waits for whatever comes first: the network, a
-/// command or a deadline. Nothing in a turn blocks but that wait.
+/// Each turn takes the new commands, lets curl do what it can, delivers what has ended and waits for whatever comes
+/// first: the network, a command or a deadline. Nothing in a turn blocks but that wait.
 final class MultiLoop {
     /// Handles kept for further transfers.
     private static let maximumIdleHandles = 32
@@ -41,6 +41,7 @@ final class MultiLoop {
 
     private func turn(_ multi: MultiHandle) throws(CurlError) {
         queue.takeAll().forEach(apply)
+        guard !isStopping else { return }
         startWaitingTransfers(multi)
         try multi.perform()
         while let (pointer, code) = multi.nextCompletion() {
@@ -48,7 +49,7 @@ final class MultiLoop {
             finish(transfer, with: transfer.result(code, on: easy))
         }
         failOverdueTransfers()
-        if !isStopping { try multi.poll(atMost: timeToWait()) }
+        try multi.poll(atMost: timeToWait())
     }
 
     private func timeToWait() -> Duration {
@@ -96,8 +97,9 @@ final class MultiLoop {
 
     /// Ends a transfer that may be under way.
     ///
-    /// If it has its connection to itself, that is closed. Taking the transfer out would only queue the reset of an HTTP/2 stream, which curl sends
-    /// with whatever the connection carries next; the server should learn of it now. Besides, a connection that brought no response in time may be dead.
+    /// If it has its connection to itself, that is closed. Taking the transfer out would only queue the reset of an
+    /// HTTP/2 stream, which curl sends with whatever the connection carries next; the server should learn of it now.
+    /// Besides, a connection that brought no response in time may be dead.
     private func abandon(_ transfer: Transfer, _ error: CurlError) {
         do throws(CurlError) {
             try transfer.easy?.set(CURLOPT_FORBID_REUSE, 1)
@@ -125,7 +127,8 @@ final class MultiLoop {
 
     /// Ends the transfers whose total timeout is over.
     ///
-    /// curl has a timeout of its own for this, but does not look at it while a transfer waits for a connection to share.
+    /// curl has a timeout of its own for this, but does not look at it while a transfer waits for a connection to
+    /// share.
     private func failOverdueTransfers() {
         let now = ContinuousClock.now
         guard let nextDeadline, nextDeadline <= now else { return }

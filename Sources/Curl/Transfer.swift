@@ -40,8 +40,8 @@ final class Transfer {
 
     /// Sets the handle up for this transfer.
     ///
-    /// curl gets our address unretained: the loop holds the transfer for as long as the handle is in the multi handle, and resets the handle
-    /// before anyone else uses it.
+    /// curl gets our address unretained: the loop holds the transfer for as long as the handle is in the multi handle,
+    /// and resets the handle before anyone else uses it.
     func prepare(_ easy: EasyHandle) throws(CurlError) {
         try easy.prepare(request, configuration)
         let address = Unmanaged.passUnretained(self).toOpaque()
@@ -72,7 +72,8 @@ final class Transfer {
         address.map { Unmanaged<Transfer>.fromOpaque($0).takeUnretainedValue() }
     }
 
-    /// A connection is ready and the request goes out next; for the second time, if curl found a kept connection dead or its stream refused.
+    /// A connection is ready and the request goes out next; for the second time, if curl found a kept connection dead
+    /// or its stream refused.
     private func beginAttempt() {
         requestMayHaveBeenSent = true
         collector = Self.collector(request, configuration)

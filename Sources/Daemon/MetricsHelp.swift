@@ -3,7 +3,8 @@ enum MetricsHelp {
     static let texts: [String: String] = [
         "purser_http_requests": "Requests answered, by listener, route, method and status.",
         "purser_http_request_duration_seconds": "Time from a request's head to its answer's head.",
-        "purser_upstream_calls": "Attempts of calls to Apple, by endpoint, app, environment and status; status none: no answer.",
+        "purser_upstream_calls":
+            "Attempts of calls to Apple, by endpoint, app, environment and status; status none: no answer.",
         "purser_upstream_call_duration_seconds": "Time of one attempt of a call to Apple.",
         "purser_upstream_retries": "Attempts that repeated a failed one.",
         "purser_verifications": "Signed data checked, by result.",

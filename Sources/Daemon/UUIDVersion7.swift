@@ -7,7 +7,9 @@ enum UUIDVersion7 {
     /// A UUID of a given time, to the millisecond; the rest is random.
     static func make(at date: Date) -> String {
         var generator = SystemRandomNumberGenerator()
-        return make(milliseconds: UInt64(max(0, date.timeIntervalSince1970 * 1000)), random: (generator.next(), generator.next()))
+        return make(
+            milliseconds: UInt64(max(0, date.timeIntervalSince1970 * 1000)),
+            random: (generator.next(), generator.next()))
     }
 
     static func make(milliseconds: UInt64, random: (UInt64, UInt64)) -> String {

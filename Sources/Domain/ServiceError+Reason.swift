@@ -16,7 +16,9 @@ extension ServiceError {
         case internalError = "INTERNAL"
     }
 
-    /// Every way a request can fail. The raw value ends the problem's `type` URN; `docs/errors.md` explains each.
+    /// Every way a request can fail.
+    ///
+    /// The raw value ends the problem's `type` URN; `docs/errors.md` explains each.
     package enum Reason: String, Sendable, CaseIterable {
         // The request itself.
         case invalidRequest = "invalid-request"

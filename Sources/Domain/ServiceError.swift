@@ -3,7 +3,9 @@
 /// `message` is for the caller, `cause` for the log only; neither may hold a key, token, credential or signed payload.
 /// Two errors are equal when they have the same code and reason.
 package struct ServiceError: Error, Sendable {
-    /// gRPC's canonical code, so that every face of the API shares one table. Follows from `reason`.
+    /// gRPC's canonical code, so that every face of the API shares one table.
+    ///
+    /// Follows from `reason`.
     package var code: Code { reason.code }
     /// What exactly went wrong: the last part of the problem's `type` URN.
     package let reason: Reason

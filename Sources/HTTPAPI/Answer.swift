@@ -17,13 +17,6 @@ struct Answer: Sendable {
 
     static let json = "application/json; charset=utf-8"
 
-    init(status: HTTPResponse.Status, contentType: String, headers: HTTPFields = [:], body: Body) {
-        self.status = status
-        self.contentType = contentType
-        self.headers = headers
-        self.body = body
-    }
-
     /// An answer of one JSON object.
     static func object(
         _ status: HTTPResponse.Status = .ok, capacity: Int = 512, _ members: (inout JSONWriter) -> Void

@@ -2,17 +2,19 @@ import Domain
 import Foundation
 import JSON
 
-/// Sending consumption: path and body to one request of the service, its delivery to JSON. No rules here.
+/// Sending consumption: path and body to one request of the service, its delivery to JSON.
+///
+/// No rules here.
 struct ConsumptionRoutes: Sendable {
     let service: ConsumptionService
 
-    /// `POST /v1/apps/{app}/users/{user}/consumption`
+    /// `POST /v1/apps/{app}/users/{user}/consumption`.
     func forUser(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         let user = try UserID(try input.parameter("user"))
         return try await send(app, input, user: user, pathTransactionID: nil)
     }
 
-    /// `POST /v1/apps/{app}/transactions/{transactionId}/consumption`
+    /// `POST /v1/apps/{app}/transactions/{transactionId}/consumption`.
     func forTransaction(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         let transactionID = try input.parameter("transactionId")
         try TransactionID.check(transactionID)
@@ -42,9 +44,8 @@ struct ConsumptionBody: Sendable {
     let deadline: Date?
     let answer: ConsumptionAnswer
 
-    /// - Parameters:
-    ///   - pathTransactionID: the transaction that the path names, if it does.
-    ///   - queryEnvironment: the query parameter of that name.
+    /// Reads a body, with the transaction that the path names, if it does, and the query parameter `environment`.
+    ///
     /// - Throws: `invalidRequest` with every violation, `environmentNotAllowed`.
     init(
         _ members: JSONMembers, app: App, pathTransactionID: String?, queryEnvironment: String?
@@ -107,7 +108,8 @@ struct ConsumptionBody: Sendable {
         }
         var violations = rest.keys.filter { $0 != "appleV1" }.sorted().map {
             Violation(
-                field: $0, rule: "unknownField", message: "`\($0)` cannot stand beside `appleV1`; put version 1 fields inside it.")
+                field: $0, rule: "unknownField",
+                message: "`\($0)` cannot stand beside `appleV1`; put version 1 fields inside it.")
         }
         var answer: ConsumptionV1?
         if let object = version1.object {
@@ -116,7 +118,8 @@ struct ConsumptionBody: Sendable {
             }
         } else {
             violations.append(
-                Violation(field: "appleV1", rule: "type", message: "`appleV1` must be an object of the version 1 fields."))
+                Violation(
+                    field: "appleV1", rule: "type", message: "`appleV1` must be an object of the version 1 fields."))
         }
         guard violations.isEmpty, let answer else { throw .invalid(violations) }
         return .v1(answer)
@@ -140,7 +143,8 @@ struct ConsumptionBody: Sendable {
         do {
             try check()
         } catch {
-            violations += error.violations.isEmpty
+            violations +=
+                error.violations.isEmpty
                 ? [Violation(field: "environment", rule: error.reason.rawValue, message: error.message)]
                 : error.violations
         }

@@ -27,6 +27,7 @@ package struct Face: Sendable {
 
     private let options: Options
     private let routes: [Route]
+    private let paths: Set<String>
     private let responder: RouterResponder<FaceContext>
     private let authenticator: Authenticator?
     private let meter: RequestMeter
@@ -34,16 +35,16 @@ package struct Face: Sendable {
     private let logger: Logger
     private let makeRequestID: @Sendable () -> String
 
-    /// - Parameters:
-    ///   - authenticator: nil for a face that is open to whoever reaches its listener.
-    ///   - metrics: where requests are counted.
-    ///   - now: the time of day, for the `Date` header.
+    /// A face with these routes.
+    ///
+    /// `authenticator` is nil for a face that is open to whoever reaches its listener; `now` dates the `Date` header.
     package init(
         _ options: Options, routes: [Route], authenticator: Authenticator?, metrics: any MetricsFactory,
         now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
     ) {
         self.options = options
         self.routes = routes
+        paths = Set(routes.map(\.path))
         self.authenticator = authenticator
         meter = RequestMeter(face: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
@@ -79,7 +80,7 @@ package struct Face: Sendable {
             context.caller = try authenticator?.caller(of: request, from: channel)
             response = try await responder.respond(to: request, context: context)
             // The router answers by itself, without a body, when it has no route.
-            if context.endpointPath == nil { throw unrouted(request) }
+            guard let path = context.endpointPath, paths.contains(path) else { throw unrouted(request) }
         } catch let error as ServiceError {
             failure = error
             response = ProblemResponse.answer(error, requestID: requestID).response(requestID: requestID)
@@ -90,7 +91,7 @@ package struct Face: Sendable {
         }
         if response.status == .methodNotAllowed { response.headers[.allow] = allowedMethods(request.uri.path) }
         response.headers[.date] = clock.text()
-        let route = context.endpointPath ?? "unrouted"
+        let route = context.endpointPath.flatMap { paths.contains($0) ? $0 : nil } ?? "unrouted"
         let duration = start.duration(to: .now)
         meter.count(route: route, method: request.method, status: response.status.code, duration: duration)
         log(request, context, route, response.status, duration, failure)
@@ -135,7 +136,8 @@ extension Face {
         allowedMethods(request.uri.path).isEmpty
             ? ServiceError(.routeNotFound, "There is no route under this path; `api/openapi.yaml` lists them.")
             : ServiceError(
-                .methodNotAllowed, "This path takes \(allowedMethods(request.uri.path)), not \(request.method.rawValue).")
+                .methodNotAllowed,
+                "This path takes \(allowedMethods(request.uri.path)), not \(request.method.rawValue).")
     }
 
     /// The methods that the path takes, for the `Allow` header (RFC 9110 section 10.2.1).

@@ -40,6 +40,7 @@ final class HTTPDateClock: Sendable {
         let dayNumber = Int((second / 86_400) - (second % 86_400 < 0 ? 1 : 0))
         let weekday = days[((dayNumber % 7) + 7) % 7]
         let time = [parts.hour, parts.minute, parts.second].map { padded($0, 2) }.joined(separator: ":")
-        return "\(weekday), \(padded(parts.day, 2)) \(months[(parts.month ?? 1) - 1]) \(padded(parts.year, 4)) \(time) GMT"
+        return
+            "\(weekday), \(padded(parts.day, 2)) \(months[(parts.month ?? 1) - 1]) \(padded(parts.year, 4)) \(time) GMT"
     }
 }

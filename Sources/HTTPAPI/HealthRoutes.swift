@@ -1,6 +1,6 @@
-import JSON
-import HTTPTypes
 import Domain
+import HTTPTypes
+import JSON
 
 /// The routes for the orchestrator and the operator.
 enum HealthRoutes {
@@ -36,6 +36,7 @@ enum HealthRoutes {
         }
     }
 
+    /// .
     /// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
     static func metrics(_ text: String) -> Answer {
         Answer(status: .ok, contentType: "text/plain; version=0.0.4; charset=utf-8", body: .bytes(Array(text.utf8)))

@@ -1,19 +1,19 @@
-import HTTPTypes
 import Domain
+import HTTPTypes
 import JSON
 
 /// Declaring, ending and listing a user's links.
 struct LinkRoutes: Sendable {
     let service: LinkService
 
-    /// `GET …/links`
+    /// `GET …/links`.
     func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.refuseUnknownQuery(besides: [])
         let links = try await service.links(app: app, user: try UserID(try input.parameter("user")))
         return Self.answer(links)
     }
 
-    /// `PUT …/links/{kind}/{value}`
+    /// `PUT …/links/{kind}/{value}`.
     func declare(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.refuseUnknownQuery(besides: ["environment", "transfer"])
         let (link, isNew) = try await service.declare(
@@ -23,7 +23,7 @@ struct LinkRoutes: Sendable {
         return Answer.object(isNew ? .created : .ok) { Self.write(link, to: &$0) }
     }
 
-    /// `DELETE …/links/{kind}/{value}`
+    /// `DELETE …/links/{kind}/{value}`.
     func end(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.refuseUnknownQuery(besides: [])
         let ended = try await service.end(

@@ -45,7 +45,9 @@ package enum ProblemResponse {
         }
     }
 
-    /// The HTTP status of an error. Apple's 4xx about the caller's input keep their status.
+    /// The HTTP status of an error.
+    ///
+    /// Apple's 4xx about the caller's input keep their status.
     static func status(of error: ServiceError) -> HTTPResponse.Status {
         switch error.reason {
         case .invalidRequest, .malformedJSON, .pageTokenInvalid, .environmentNotAllowed: .badRequest

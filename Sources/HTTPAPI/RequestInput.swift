@@ -33,7 +33,9 @@ package struct RequestInput: Sendable {
         let values = query.filter { $0.name == name }.map(\.value)
         guard values.count <= 1 else {
             throw .invalid([
-                Violation(field: name, rule: "repeated", message: "`\(name)` may be given once; it is given \(values.count) times.")
+                Violation(
+                    field: name, rule: "repeated",
+                    message: "`\(name)` may be given once; it is given \(values.count) times.")
             ])
         }
         return values.first
@@ -86,7 +88,9 @@ package struct RequestInput: Sendable {
                 unknown.map {
                     Violation(
                         field: $0, rule: "unknownParameter",
-                        message: "`\($0)` is not a parameter of this route\(known.isEmpty ? "" : "; it knows " + known.sorted().joined(separator: ", ")).")
+                        message:
+                            "`\($0)` is not a parameter of this route\(known.isEmpty ? "" : "; it knows " + known.sorted().joined(separator: ", "))."
+                    )
                 })
         }
     }

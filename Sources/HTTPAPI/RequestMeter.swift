@@ -25,7 +25,7 @@ final class RequestMeter: Sendable {
         self.factory = factory
     }
 
-    /// - Parameter route: the route's template, never the path itself, so that the number of series is bounded.
+    /// `route`: the route's template, never the path itself, so that the number of series is bounded.
     func count(route: String, method: HTTPRequest.Method, status: Int, duration: Duration) {
         let key = Key(route: route, method: route == "unrouted" ? "any" : method.rawValue, status: status)
         let (counter, timer) = handles.withLock { handles in

@@ -33,17 +33,31 @@ package enum Routes {
         return [
             Route(.get, "/v1/apps", .authenticated) { AppRoutes.list(apps, $0) },
 
-            Route(.post, "/v1/apps/{app}/users/{user}/consumption", .consumptionWrite, in: apps, handler: consumption.forUser),
+            Route(
+                .post, "/v1/apps/{app}/users/{user}/consumption", .consumptionWrite, in: apps,
+                handler: consumption.forUser),
             Route(.get, "/v1/apps/{app}/users/{user}/refunds", .refundsRead, in: apps, handler: purchases.refunds),
-            Route(.get, "/v1/apps/{app}/users/{user}/transactions", .transactionsRead, in: apps, handler: purchases.transactions),
+            Route(
+                .get, "/v1/apps/{app}/users/{user}/transactions", .transactionsRead, in: apps,
+                handler: purchases.transactions),
             Route(.get, "/v1/apps/{app}/users/{user}/links", .linksWrite, in: apps, handler: links.list),
-            Route(.put, "/v1/apps/{app}/users/{user}/links/{kind}/{value}", .linksWrite, in: apps, handler: links.declare),
-            Route(.delete, "/v1/apps/{app}/users/{user}/links/{kind}/{value}", .linksWrite, in: apps, handler: links.end),
+            Route(
+                .put, "/v1/apps/{app}/users/{user}/links/{kind}/{value}", .linksWrite, in: apps, handler: links.declare),
+            Route(
+                .delete, "/v1/apps/{app}/users/{user}/links/{kind}/{value}", .linksWrite, in: apps, handler: links.end),
 
-            Route(.get, "/v1/apps/{app}/transactions/{transactionId}", .transactionsRead, in: apps, handler: transactions.get),
-            Route(.get, "/v1/apps/{app}/transactions/{transactionId}/history", .transactionsRead, in: apps, handler: transactions.history),
-            Route(.get, "/v1/apps/{app}/transactions/{transactionId}/refunds", .refundsRead, in: apps, handler: transactions.refunds),
-            Route(.post, "/v1/apps/{app}/transactions/{transactionId}/consumption", .consumptionWrite, in: apps, handler: consumption.forTransaction),
+            Route(
+                .get, "/v1/apps/{app}/transactions/{transactionId}", .transactionsRead, in: apps,
+                handler: transactions.get),
+            Route(
+                .get, "/v1/apps/{app}/transactions/{transactionId}/history", .transactionsRead, in: apps,
+                handler: transactions.history),
+            Route(
+                .get, "/v1/apps/{app}/transactions/{transactionId}/refunds", .refundsRead, in: apps,
+                handler: transactions.refunds),
+            Route(
+                .post, "/v1/apps/{app}/transactions/{transactionId}/consumption", .consumptionWrite, in: apps,
+                handler: consumption.forTransaction),
         ]
     }
 
@@ -57,7 +71,9 @@ package enum Routes {
 
     /// The face for the orchestrator.
     ///
-    /// - Parameter metrics: all metrics in the Prometheus text format.
+    /// `metrics`: all metrics in the Prometheus text format.
+    ///
+    /// - Returns: the table.
     package static func health(
         _ health: any HealthReporter, metrics: @escaping @Sendable () -> String
     ) -> [Route] {

@@ -6,7 +6,7 @@ import JSON
 struct TransactionRoutes: Sendable {
     let gateway: any AppStoreGateway
 
-    /// `GET …/transactions/{transactionId}`
+    /// `GET …/transactions/{transactionId}`.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.refuseUnknownQuery(besides: ["environment", "include"])
         let includesSigned = try input.includesSigned()
@@ -17,16 +17,17 @@ struct TransactionRoutes: Sendable {
         }
     }
 
-    /// `GET …/transactions/{transactionId}/history`
+    /// `GET …/transactions/{transactionId}/history`.
     func history(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: HistoryFilter.parameterNames.union(["environment", "include", "revision"]))
+        try input.refuseUnknownQuery(
+            besides: HistoryFilter.parameterNames.union(["environment", "include", "revision"]))
         let filter = try HistoryFilter(query: input.query)
         let pages = gateway.history(
             try identifier(input), filter: filter, from: try input.single("revision"), try call(app, input))
         return try await stream(pages, input)
     }
 
-    /// `GET …/transactions/{transactionId}/refunds`
+    /// `GET …/transactions/{transactionId}/refunds`.
     func refunds(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.refuseUnknownQuery(besides: ["environment", "include", "revision"])
         let pages = gateway.refunds(
@@ -44,8 +45,10 @@ struct TransactionRoutes: Sendable {
         UpstreamCall(app: app, environment: try input.environment(for: app), deadline: input.deadline)
     }
 
-    /// Passes Apple's pages on as they come. The first is read before the status is sent, so that a request which fails
-    /// outright is a problem answer; a failure later on closes the list with `complete: false` and the problem.
+    /// Passes Apple's pages on as they come.
+    ///
+    /// The first is read before the status is sent, so that a request which fails outright is a problem answer; a
+    /// failure later on closes the list with `complete: false` and the problem.
     private func stream(_ pages: TransactionPages, _ input: RequestInput) async throws(ServiceError) -> Answer {
         let includesSigned = try input.includesSigned()
         var iterator = pages.makeAsyncIterator()

@@ -7,13 +7,13 @@ struct UserPurchasesRoutes: Sendable {
 
     let service: UserPurchasesService
 
-    /// `GET …/users/{user}/refunds`
+    /// `GET …/users/{user}/refunds`.
     func refunds(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.refuseUnknownQuery(besides: Self.parameters)
         return try await page(.refunds, app, input)
     }
 
-    /// `GET …/users/{user}/transactions`
+    /// `GET …/users/{user}/transactions`.
     func transactions(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         // Ours is the order: newest first, whatever order Apple is read in.
         let filters = HistoryFilter.parameterNames.subtracting(["sort"])

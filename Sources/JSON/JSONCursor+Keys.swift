@@ -21,8 +21,9 @@ extension JSONCursor {
 
     /// Throws if two of the object's names are the same, at the first name that repeats an earlier one.
     ///
-    /// Names are the same when their bytes are, after resolving escapes; Unicode normalisation plays no part. Many names are sorted first, so
-    /// that a hostile object costs n log n comparisons: nothing here can be degraded by choosing names with equal digests.
+    /// Names are the same when their bytes are, after resolving escapes; Unicode normalisation plays no part. Many
+    /// names are sorted first, so that a hostile object costs n log n comparisons: nothing here can be degraded by
+    /// choosing names with equal digests.
     func rejectDuplicates(among range: Range<Int>) throws(JSONError) {
         guard range.count <= Self.pairwiseLimit else { return try rejectDuplicatesBySorting(range) }
         for later in range.dropFirst() {
@@ -52,7 +53,8 @@ extension JSONCursor {
         return JSONError(.duplicateKey(name), offset: key.range.lowerBound - 1)
     }
 
-    /// Negative, zero or positive as the first name sorts before, equals or sorts after the second: by length, then by bytes.
+    /// Negative, zero or positive as the first name sorts before, equals or sorts after the second: by length, then by
+    /// bytes.
     private func order(_ left: JSONKey, _ right: JSONKey) -> Int {
         withName(left) { left in
             withName(right) { right in

@@ -10,7 +10,8 @@ extension JSONCursor {
             if !take(ASCII.plus) { _ = take(ASCII.minus) }
             try skipDigits()
         }
-        // What follows a whole number is the caller's concern, except a digit after a leading zero: say what is really wrong.
+        // What follows a whole number is the caller's concern, except a digit after a leading zero: say what is really
+        // wrong.
         if index < bytes.count, ASCII.zero...ASCII.nine ~= bytes[index] { throw failure(.invalidNumber) }
     }
 

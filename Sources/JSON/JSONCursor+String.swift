@@ -34,8 +34,8 @@ extension JSONCursor {
             let word = UInt64(littleEndian: raw.loadUnaligned(fromByteOffset: index, as: UInt64.self))
             let quotes = word ^ ones &* UInt64(ASCII.quote)
             let backslashes = word ^ ones &* UInt64(ASCII.backslash)
-            // A byte's high bit is set in `marks` where it is a quote, a backslash, a control character or not ASCII. Borrows can only make
-            // false marks above a true one, and only the lowest mark is used.
+            // A byte's high bit is set in `marks` where it is a quote, a backslash, a control character or not ASCII.
+            // Borrows can only make false marks above a true one, and only the lowest mark is used.
             let marks =
                 (((quotes &- ones) & ~quotes) | ((backslashes &- ones) & ~backslashes)
                     | ((word &- ones &* UInt64(ASCII.space)) & ~word) | word) & highBits

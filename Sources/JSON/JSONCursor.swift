@@ -1,7 +1,7 @@
 /// A position in a document that only moves forward, and only over valid JSON.
 ///
-/// Every reader of this module (``JSONScanner``, ``JSONSlice``, ``JSONValue``) walks with it, so there is one grammar. It lives inside the
-/// `withUnsafeBufferPointer` call that lends it the bytes.
+/// Every reader of this module (``JSONScanner``, ``JSONSlice``, ``JSONValue``) walks with it, so there is one grammar.
+/// It lives inside the `withUnsafeBufferPointer` call that lends it the bytes.
 ///
 /// Source: RFC 8259.
 struct JSONCursor: ~Copyable {

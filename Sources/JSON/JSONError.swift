@@ -1,6 +1,7 @@
 /// Why a document is not the strict JSON that was asked for, and where.
 ///
-/// The offset counts bytes from the start of the scanned array, so that a caller can point at the place without being shown its content.
+/// The offset counts bytes from the start of the scanned array, so that a caller can point at the place without being
+/// shown its content.
 package struct JSONError: Error, Sendable, Equatable {
     /// What is wrong.
     package enum Reason: Sendable, Equatable {

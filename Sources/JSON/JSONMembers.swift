@@ -1,7 +1,7 @@
 /// The members of one checked object, in their order, as places in the document they came from.
 ///
-/// A collection of name and value; names are unique. Looking a name up compares it with each in turn: meant for asking a few names of an
-/// object, which beats building a dictionary of it.
+/// A collection of name and value; names are unique. Looking a name up compares it with each in turn: meant for asking
+/// a few names of an object, which beats building a dictionary of it.
 package struct JSONMembers: Sendable {
     /// Where one member stands.
     struct Span: Sendable {

@@ -16,7 +16,8 @@ package struct JSONNumber: Sendable, Hashable {
     /// A number that a ``JSONCursor`` has accepted.
     init(accepted text: String) { self.text = text }
 
-    /// The value if it is mathematically an integer in range, however it is written: `12`, `12.0` and `1.2e1` are equal.
+    /// The value if it is mathematically an integer in range, however it is written: `12`, `12.0` and `1.2e1` are
+    /// equal.
     package var int64: Int64? { Self.int64(text.utf8) }
 
     /// The nearest double, or nil if the number is beyond the range of doubles.
@@ -46,7 +47,8 @@ package struct JSONNumber: Sendable, Hashable {
                 waitingZeros += 1
                 continue
             }
-            // Digits beyond the range here cannot come back into it: the last of them would have to stay left of the point.
+            // Digits beyond the range here cannot come back into it: the last of them would have to stay left of the
+            // point.
             guard let shifted = scale(magnitude, places: waitingZeros + 1) else { return nil }
             let (sum, overflow) = shifted.addingReportingOverflow(UInt64(byte - ASCII.zero))
             guard !overflow else { return nil }

@@ -1,6 +1,7 @@
 /// The members of an object in their order, each name once.
 ///
-/// Names are compared byte by byte, without Unicode normalisation, as RFC 8259 section 8.3 advises. Equality takes the order into account.
+/// Names are compared byte by byte, without Unicode normalisation, as RFC 8259 section 8.3 advises. Equality takes the
+/// order into account.
 package struct JSONObject: Sendable, Equatable {
     /// A name and its value.
     package struct Member: Sendable, Equatable {

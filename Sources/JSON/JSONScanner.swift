@@ -1,13 +1,15 @@
-/// Checks a document once and remembers where its top-level members stand, so that it can be read in part and passed on as it is.
+/// Checks a document once and remembers where its top-level members stand, so that it can be read in part and passed on
+/// as it is.
 package enum JSONScanner {
     /// Checks a whole document, which must be one object, and finds its members.
     ///
-    /// The grammar is RFC 8259 without leniency: valid UTF-8 without byte order mark, no duplicate names in any object, no lone surrogates,
-    /// nothing but white space after the end.
+    /// The grammar is RFC 8259 without leniency: valid UTF-8 without byte order mark, no duplicate names in any object,
+    /// no lone surrogates, nothing but white space after the end.
     ///
     /// - Parameters:
     ///   - bytes: The document. It is kept, not copied.
-    ///   - maximumDepth: How many arrays and objects may be nested, the outermost included; never above ``JSONLimits/highestDepth``.
+    ///   - maximumDepth: How many arrays and objects may be nested, the outermost included; never above
+    ///     ``JSONLimits/highestDepth``.
     /// - Returns: The members in their order.
     /// - Throws: ``JSONError`` with the position of the first fault; a repeated name is found when its object ends.
     package static func members(

@@ -31,7 +31,8 @@ package struct JSONSlice: Sendable {
         kind == .number ? JSONNumber(accepted: String(decoding: rawBytes, as: UTF8.self)) : nil
     }
 
-    /// The number if it is mathematically an integer in range, however it is written: `12`, `12.0` and `1.2e1` are equal.
+    /// The number if it is mathematically an integer in range, however it is written: `12`, `12.0` and `1.2e1` are
+    /// equal.
     package var int64: Int64? { kind == .number ? JSONNumber.int64(rawBytes) : nil }
 
     /// The nearest double, or nil if the number is beyond the range of doubles.

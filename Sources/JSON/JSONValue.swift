@@ -1,4 +1,5 @@
-/// A JSON document as a tree, for bodies that are small or built by hand; large payloads are better left to ``JSONScanner``.
+/// A JSON document as a tree, for bodies that are small or built by hand; large payloads are better left to
+/// ``JSONScanner``.
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)

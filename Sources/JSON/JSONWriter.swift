@@ -9,7 +9,8 @@
 /// }
 /// ```
 ///
-/// The closures keep brackets in balance. Where they cannot be used, because parts arrive one by one, the `begin` and `end` methods do the same.
+/// The closures keep brackets in balance. Where they cannot be used, because parts arrive one by one, the `begin` and
+/// `end` methods do the same.
 package struct JSONWriter: Sendable {
     /// What has been written so far; a document once the outermost value is complete.
     package private(set) var bytes: [UInt8] = []

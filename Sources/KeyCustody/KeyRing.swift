@@ -25,7 +25,8 @@ package struct KeyRing: Sendable {
         activeByApp = Dictionary(
             keys.filter { $0.declaration.state == .active }.flatMap { key in
                 key.declaration.apps.map { ($0, key) }
-            }) { first, _ in first }
+            }
+        ) { first, _ in first }
     }
 
     private let retired: [KeyDeclaration]

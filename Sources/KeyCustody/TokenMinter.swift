@@ -86,7 +86,8 @@ package struct TokenMinter: TokenSource {
                 } catch {
                     // The next call will try again and tell its caller.
                     logger.error(
-                        "A token could not be refreshed", metadata: ["app": "\(app.slug)", "cause": "\(error.cause ?? "")"])
+                        "A token could not be refreshed",
+                        metadata: ["app": "\(app.slug)", "cause": "\(error.cause ?? "")"])
                 }
             }
         }

@@ -8,7 +8,7 @@ package struct TokenRefresher: Service {
     private let interval: Duration
     private let clock: any Clock<Duration>
 
-    /// - Parameter interval: how often the tokens are looked at; a small part of a token's life.
+    /// `interval`: how often the tokens are looked at; a small part of a token's life.
     package init(
         minter: TokenMinter, apps: [App], interval: Duration = .seconds(15),
         clock: any Clock<Duration> = ContinuousClock()

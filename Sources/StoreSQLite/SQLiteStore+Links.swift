@@ -6,7 +6,8 @@ extension SQLiteStore: LinkStore {
     package func links(app: String, user: UserID) async throws(ServiceError) -> [Link] {
         try await read("read a user's links") { database in
             try Self.rows(
-                database, sql: "SELECT * FROM link WHERE app = ? AND user = ? ORDER BY id", arguments: [app, user.value]
+                database, sql: "SELECT * FROM link WHERE app = ? AND user = ? ORDER BY id",
+                arguments: [app, user.value]
             ).map(\.link)
         }
     }

@@ -20,6 +20,7 @@ package final class SQLiteStore: Sendable {
     /// Opens the store, creating the file (mode 0600) and migrating it forward as needed.
     ///
     /// - Parameter path: the file; its folder must exist.
+    /// - Returns: the store, ready for use.
     /// - Throws: `storeUnavailable`, naming the file and what is wrong: no folder, another daemon, not a database, written
     ///   by a newer version.
     package static func open(at path: String) async throws(ServiceError) -> SQLiteStore {
@@ -96,13 +97,16 @@ package final class SQLiteStore: Sendable {
     /// - Parameters:
     ///   - name: what it is for.
     ///   - make: makes its bytes at random.
+    /// - Returns: the key, the same at every call.
     /// - Throws: `storeUnavailable`, or what `make` throws.
     package func installationKey(name: String, make: @escaping @Sendable () throws -> [UInt8]) async throws -> [UInt8] {
         let fresh = try make()
         return try await write("read an installation key") { database in
             try database.execute(
-                sql: "INSERT OR IGNORE INTO installationKey (name, value) VALUES (?, ?)", arguments: [name, Data(fresh)])
-            let value = try Data.fetchOne(database, sql: "SELECT value FROM installationKey WHERE name = ?", arguments: [name])
+                sql: "INSERT OR IGNORE INTO installationKey (name, value) VALUES (?, ?)",
+                arguments: [name, Data(fresh)])
+            let value = try Data.fetchOne(
+                database, sql: "SELECT value FROM installationKey WHERE name = ?", arguments: [name])
             return Array(value ?? Data())
         }
     }

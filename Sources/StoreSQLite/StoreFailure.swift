@@ -1,7 +1,9 @@
 import Domain
 import GRDB
 
-/// Turns what SQLite says into an error of ours. Arguments of statements stay out of it.
+/// Turns what SQLite says into an error of ours.
+///
+/// Arguments of statements stay out of it.
 enum StoreFailure {
     static func serviceError(_ error: any Error, doing purpose: String) -> ServiceError {
         if let error = error as? ServiceError { return error }

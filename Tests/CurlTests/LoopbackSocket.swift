@@ -1,6 +1,7 @@
 import Glibc
 
-/// A bare TCP socket on a loopback port, which never answers: connections are refused, or taken by the kernel and left alone.
+/// A bare TCP socket on a loopback port, which never answers: connections are refused, or taken by the kernel and left
+/// alone.
 struct LoopbackSocket: ~Copyable {
     let port: Int
     private let descriptor: CInt

@@ -1,6 +1,6 @@
-import TestSupport
 import Domain
 import Foundation
+import TestSupport
 import Testing
 
 /// The rules that need the purchase.
@@ -64,7 +64,10 @@ struct ConsumptionPurchaseRulesTests {
 
     @Test func `a prorated refund of something undelivered or wholly used is refused`() {
         let consumable = Transaction.sample(type: .consumable)
-        #expect(errors(answer(.undeliveredOther, preference: .grantProrated), consumable) == ["InvalidRefundPreferenceError"])
+        #expect(
+            errors(answer(.undeliveredOther, preference: .grantProrated), consumable) == [
+                "InvalidRefundPreferenceError"
+            ])
         for value: Int32 in [0, 100_000] {
             #expect(
                 errors(answer(percentage: value, preference: .grantProrated), consumable)

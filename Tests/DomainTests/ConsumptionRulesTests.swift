@@ -33,20 +33,21 @@ struct ConsumptionRulesTests {
         #expect(answer.consumptionPercentage == nil && answer.refundPreference == nil)
     }
 
-    @Test(arguments: [
-        ("customerConsented", .boolean(false), "InvalidCustomerConsentedError", 4_000_035),
-        ("customerConsented", .string("true"), "InvalidCustomerConsentedError", 4_000_035),
-        ("customerConsented", .null, "InvalidCustomerConsentedError", 4_000_035),
-        ("deliveryStatus", .string("LOST"), "InvalidDeliveryStatusError", 4_000_036),
-        ("deliveryStatus", .integer(0), "InvalidDeliveryStatusError", 4_000_036),
-        ("sampleContentProvided", .integer(1), "InvalidSampleContentProvidedError", 4_000_041),
-        ("consumptionPercentage", .integer(100_001), "ConsumptionPercentageOutOfRangeError", nil),
-        ("consumptionPercentage", .integer(-1), "ConsumptionPercentageOutOfRangeError", nil),
-        ("consumptionPercentage", .number(0.5), "ConsumptionPercentageOutOfRangeError", nil),
-        ("consumptionPercentage", .null, "ConsumptionPercentageOutOfRangeError", nil),
-        ("refundPreference", .string("MAYBE"), "InvalidRefundPreferenceError", nil),
-        ("refundPreference", .integer(1), "InvalidRefundPreferenceError", nil),
-    ] as [(String, FieldValue, String, Int64?)])
+    @Test(
+        arguments: [
+            ("customerConsented", .boolean(false), "InvalidCustomerConsentedError", 4_000_035),
+            ("customerConsented", .string("true"), "InvalidCustomerConsentedError", 4_000_035),
+            ("customerConsented", .null, "InvalidCustomerConsentedError", 4_000_035),
+            ("deliveryStatus", .string("LOST"), "InvalidDeliveryStatusError", 4_000_036),
+            ("deliveryStatus", .integer(0), "InvalidDeliveryStatusError", 4_000_036),
+            ("sampleContentProvided", .integer(1), "InvalidSampleContentProvidedError", 4_000_041),
+            ("consumptionPercentage", .integer(100_001), "ConsumptionPercentageOutOfRangeError", nil),
+            ("consumptionPercentage", .integer(-1), "ConsumptionPercentageOutOfRangeError", nil),
+            ("consumptionPercentage", .number(0.5), "ConsumptionPercentageOutOfRangeError", nil),
+            ("consumptionPercentage", .null, "ConsumptionPercentageOutOfRangeError", nil),
+            ("refundPreference", .string("MAYBE"), "InvalidRefundPreferenceError", nil),
+            ("refundPreference", .integer(1), "InvalidRefundPreferenceError", nil),
+        ] as [(String, FieldValue, String, Int64?)])
     func `a bad version 2 field is named with Apple's error`(
         field: String, value: FieldValue, name: String, code: Int64?
     ) {
@@ -95,11 +96,14 @@ struct ConsumptionRulesTests {
         }
     }
 
-    @Test(arguments: [
-        ("accountTenure", Int64(8), 4_000_032), ("consumptionStatus", 4, 4_000_034), ("deliveryStatus", 6, 4_000_036),
-        ("lifetimeDollarsPurchased", 8, 4_000_037), ("lifetimeDollarsRefunded", 8, 4_000_038),
-        ("platform", 3, 4_000_039), ("playTime", 8, 4_000_040), ("userStatus", 5, 4_000_042), ("userStatus", -1, 4_000_042),
-    ] as [(String, Int64, Int64)])
+    @Test(
+        arguments: [
+            ("accountTenure", Int64(8), 4_000_032), ("consumptionStatus", 4, 4_000_034),
+            ("deliveryStatus", 6, 4_000_036),
+            ("lifetimeDollarsPurchased", 8, 4_000_037), ("lifetimeDollarsRefunded", 8, 4_000_038),
+            ("platform", 3, 4_000_039), ("playTime", 8, 4_000_040), ("userStatus", 5, 4_000_042),
+            ("userStatus", -1, 4_000_042),
+        ] as [(String, Int64, Int64)])
     func `a version 1 code outside its range is named with Apple's error`(field: String, value: Int64, code: Int64) {
         var fields = Self.completeVersion1
         fields[field] = .integer(value)

@@ -1,10 +1,12 @@
-import TestSupport
 import Domain
 import Foundation
+import TestSupport
 import Testing
 
 struct LinkRulesTests {
-    private func declared(_ user: String, at: TimeInterval = 500, environment: AppStoreEnvironment? = nil) throws -> Link {
+    private func declared(_ user: String, at: TimeInterval = 500, environment: AppStoreEnvironment? = nil) throws
+        -> Link
+    {
         try Link.sample(.transactionId, "1", user: user, environment: environment, created: at)
     }
 
@@ -50,7 +52,8 @@ struct LinkRulesTests {
 
     @Test func `after an ended link the next one begins where it ended`() throws {
         let ended = try Link.sample(.transactionId, "1", user: "bob", until: 300)
-        guard case .insert(let new) = LinkRules.declare(try declared("alice"), existing: [ended], transfer: false) else {
+        guard case .insert(let new) = LinkRules.declare(try declared("alice"), existing: [ended], transfer: false)
+        else {
             Issue.record("not inserted")
             return
         }

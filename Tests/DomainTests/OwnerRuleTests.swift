@@ -1,6 +1,6 @@
-import TestSupport
 import Domain
 import Foundation
+import TestSupport
 import Testing
 
 struct OwnerRuleTests {
@@ -24,7 +24,8 @@ struct OwnerRuleTests {
 
     @Test func `an appAccountToken that is itself a user's id names that user`() throws {
         let links = [try Link.sample(.appTransactionId, "A", user: "bob")]
-        #expect(try owner(.sample(account: "A", token: token), links, users: [token.uppercased()]) == token.uppercased())
+        #expect(
+            try owner(.sample(account: "A", token: token), links, users: [token.uppercased()]) == token.uppercased())
         #expect(try owner(.sample(account: "A", token: token), links) == "bob")
     }
 

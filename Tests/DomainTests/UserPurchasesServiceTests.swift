@@ -21,7 +21,9 @@ struct UserPurchasesServiceTests {
             tokens: PageTokenCoder(
                 authenticationCode: { content in
                     // Not secret, but it changes with every byte, which is what these tests need.
-                    let sum = content.enumerated().reduce(UInt64(7)) { ($0 &* 31) &+ UInt64($1.element) &+ UInt64($1.offset) }
+                    let sum = content.enumerated().reduce(UInt64(7)) {
+                        ($0 &* 31) &+ UInt64($1.element) &+ UInt64($1.offset)
+                    }
                     return (0..<32).map { UInt8(truncatingIfNeeded: sum >> (8 * UInt64($0 % 8))) }
                 },
                 encode: { Data($0).base64EncodedString() }, decode: { Data(base64Encoded: $0).map(Array.init) }),
@@ -42,7 +44,8 @@ struct UserPurchasesServiceTests {
     @Test func `refunds come newest first, without those of others, which are counted`() async throws {
         let gateway = FakeAppStoreGateway(accounts: [
             [
-                .sample(id: "1", account: "A", purchased: 10, revoked: 100), .sample(id: "2", account: "A", purchased: 20),
+                .sample(id: "1", account: "A", purchased: 10, revoked: 100),
+                .sample(id: "2", account: "A", purchased: 20),
                 .sample(id: "3", account: "A", purchased: 30, revoked: 300),
                 .sample(id: "4", account: "A", purchased: 40, revoked: 200),
             ]
@@ -58,7 +61,8 @@ struct UserPurchasesServiceTests {
     @Test func `many links of one Apple Account cost one refund call`() async throws {
         let purchases = (1...50).map { Transaction.sample(id: "\($0)", account: "A", revoked: Double($0)) }
         let gateway = FakeAppStoreGateway(accounts: [purchases], pageSize: 100)
-        let service = try await makeService(gateway, links: purchases.map { (.transactionId, $0.transactionID, "alice") })
+        let service = try await makeService(
+            gateway, links: purchases.map { (.transactionId, $0.transactionID, "alice") })
         _ = try await service.page(try request("alice"), call)
         #expect(refundCalls(gateway).count == 1)
         let before = gateway.questions.count
@@ -103,7 +107,9 @@ struct UserPurchasesServiceTests {
         #expect(Set(page.transactions.map(\.transactionID)) == ["2", "3", "4"])
     }
 
-    @Test func `a user of whom no transaction is known is refused, an appAccountToken alone is not enough`() async throws {
+    @Test func `a user of whom no transaction is known is refused, an appAccountToken alone is not enough`()
+        async throws
+    {
         let service = try await makeService(
             FakeAppStoreGateway(accounts: []),
             links: [(.appAccountToken, "3f2504e0-4f89-11d3-9a0c-0305e82c3301", "alice")])
@@ -137,7 +143,8 @@ struct UserPurchasesServiceTests {
         let token = try #require(page.nextPageToken)
         let altered = (token.first == "A" ? "B" : "A") + token.dropFirst()
         for (user, list, token) in [
-            ("alice", UserList.refunds, altered), ("bob", .refunds, token), ("alice", .transactions(HistoryFilter()), token),
+            ("alice", UserList.refunds, altered), ("bob", .refunds, token),
+            ("alice", .transactions(HistoryFilter()), token),
             ("alice", .refunds, "garbage"), ("alice", .refunds, ""),
         ] {
             await #expect(throws: ServiceError(.pageTokenInvalid, "")) {
@@ -169,7 +176,9 @@ struct UserPurchasesServiceTests {
         gateway.fail("B", with: ServiceError(.appleUnavailable, "down"))
         let service = try await makeService(
             gateway, links: [(.appTransactionId, "A", "alice"), (.appTransactionId, "B", "alice")])
-        await #expect(throws: ServiceError(.appleUnavailable, "")) { try await service.page(try request("alice"), call) }
+        await #expect(throws: ServiceError(.appleUnavailable, "")) {
+            try await service.page(try request("alice"), call)
+        }
         let page = try await service.page(try request("alice", partial: true), call)
         #expect(page.transactions.map(\.transactionID) == ["1"])
         #expect(page.list.gaps.map(\.target.value) == ["B"])

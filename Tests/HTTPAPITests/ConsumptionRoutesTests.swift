@@ -1,13 +1,14 @@
-import HTTPTypes
 import Domain
 import Foundation
 import HTTPAPI
+import HTTPTypes
 import JSON
 import TestSupport
 import Testing
 
 struct ConsumptionRoutesTests {
-    private let good = #"{"transactionId":"1","customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
+    private let good =
+        #"{"transactionId":"1","customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
     private let target = "/v1/apps/coins/users/alice/consumption"
 
     private func fixture(isAdvancedCommerce: Bool = false) -> FaceFixture {
@@ -30,7 +31,8 @@ struct ConsumptionRoutesTests {
 
     @Test func `every violation of the body is told at once`() async throws {
         let fixture = fixture()
-        let body = #"{"environment":"Moon","deadline":"soon","customerConsented":false,"deliveryStatus":3,"colour":"red"}"#
+        let body =
+            #"{"environment":"Moon","deadline":"soon","customerConsented":false,"deliveryStatus":3,"colour":"red"}"#
         let reply = try await fixture.send(.post, target, body: body)
         #expect(reply.status == 400)
         #expect(
@@ -42,7 +44,8 @@ struct ConsumptionRoutesTests {
     }
 
     @Test func `a violation carries Apple's name and code, the code null where Apple has none`() async throws {
-        let body = #"{"transactionId":"1","customerConsented":false,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"refundPreference":"X"}"#
+        let body =
+            #"{"transactionId":"1","customerConsented":false,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"refundPreference":"X"}"#
         let violations = try #require(try await fixture().send(.post, target, body: body).json["violations"]?.array)
         #expect(violations[0]["appleErrorName"] == "InvalidCustomerConsentedError")
         #expect(violations[0]["appleErrorCode"] == 4_000_035)
@@ -61,13 +64,15 @@ struct ConsumptionRoutesTests {
     @Test func `a body that is too large or not declared as JSON is refused`() async throws {
         let large = good.dropLast() + #","x":"\#(String(repeating: "y", count: 2000))"}"#
         #expect(try await fixture().send(.post, target, body: String(large)).status == 413)
-        #expect(try await fixture().send(.post, target, body: good, headers: [.contentType: "text/plain"]).status == 415)
+        #expect(
+            try await fixture().send(.post, target, body: good, headers: [.contentType: "text/plain"]).status == 415)
         let withCharset = "application/json; charset=utf-8"
         #expect(try await fixture().send(.post, target, body: good, headers: [.contentType: withCharset]).status == 200)
     }
 
     @Test func `version 1 fields stand in appleV1 and nowhere else`() async throws {
-        let version1 = #"{"accountTenure":0,"appAccountToken":"","consumptionStatus":0,"customerConsented":true,"deliveryStatus":0,"lifetimeDollarsPurchased":0,"lifetimeDollarsRefunded":0,"platform":1,"playTime":0,"sampleContentProvided":true,"userStatus":1}"#
+        let version1 =
+            #"{"accountTenure":0,"appAccountToken":"","consumptionStatus":0,"customerConsented":true,"deliveryStatus":0,"lifetimeDollarsPurchased":0,"lifetimeDollarsRefunded":0,"platform":1,"playTime":0,"sampleContentProvided":true,"userStatus":1}"#
         let fixture = fixture(isAdvancedCommerce: true)
         let reply = try await fixture.send(.post, target, body: #"{"transactionId":"1","appleV1":\#(version1)}"#)
         #expect(reply.status == 200)
@@ -75,7 +80,10 @@ struct ConsumptionRoutesTests {
         let mixed = #"{"transactionId":"1","appleV1":{"playTime":9},"deliveryStatus":"DELIVERED"}"#
         let violations = try fields(try await fixture.send(.post, target, body: mixed))
         #expect(violations.contains("deliveryStatus") && violations.contains("appleV1.playTime"))
-        #expect(try fields(try await fixture.send(.post, target, body: #"{"transactionId":"1","appleV1":[]}"#)) == ["appleV1"])
+        #expect(
+            try fields(try await fixture.send(.post, target, body: #"{"transactionId":"1","appleV1":[]}"#)) == [
+                "appleV1"
+            ])
     }
 
     @Test func `the transaction form takes the id from the path and no other`() async throws {

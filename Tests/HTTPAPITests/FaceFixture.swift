@@ -80,7 +80,8 @@ struct FaceFixture {
         var fields = headers
         if let token { fields[.authorization] = "Bearer \(token)" }
         if body != nil, fields[.contentType] == nil { fields[.contentType] = "application/json" }
-        let head = HTTPRequest(method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
+        let head = HTTPRequest(
+            method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
         let response = await face.respond(to: request, from: EmbeddedChannel())
         let collector = BodyCollector()

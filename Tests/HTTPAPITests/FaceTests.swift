@@ -1,9 +1,9 @@
-import TestSupport
 import Domain
 import Foundation
 import HTTPAPI
 import HTTPTypes
 import JSON
+import TestSupport
 import Testing
 
 /// What every route does alike.

@@ -1,7 +1,7 @@
-import HTTPTypes
 import Domain
 import Foundation
 import HTTPAPI
+import HTTPTypes
 import Logging
 import TestSupport
 import Testing
@@ -67,7 +67,9 @@ struct OpenAPITests {
         return operations
     }
 
-    @Test func `every route is documented with its listeners and scope, and every documented operation is routed`() throws {
+    @Test func `every route is documented with its listeners and scope, and every documented operation is routed`()
+        throws
+    {
         let documented = try documented()
         #expect(routed.subtracting(documented) == [])
         #expect(documented.subtracting(routed) == [])

@@ -1,7 +1,7 @@
-import HTTPTypes
 import Domain
 import Foundation
 import HTTPAPI
+import HTTPTypes
 import JSON
 import TestSupport
 import Testing
@@ -14,7 +14,9 @@ struct TransactionRoutesTests {
     @Test func `a transaction is Apple's payload with its environment, and the signed form on demand`() async throws {
         let fixture = FaceFixture(accounts: [purchases])
         let reply = try await fixture.send(.get, "/v1/apps/coins/transactions/2")
-        #expect(String(decoding: reply.body, as: UTF8.self) == #"{"transaction":{"transactionId":"2"},"environment":"Production","verified":true}"#)
+        #expect(
+            String(decoding: reply.body, as: UTF8.self)
+                == #"{"transaction":{"transactionId":"2"},"environment":"Production","verified":true}"#)
         let signed = try await fixture.send(.get, "/v1/apps/coins/transactions/2?include=signed")
         #expect(try signed.json["signed"] == "a.b.c")
     }
@@ -46,7 +48,8 @@ struct TransactionRoutesTests {
     }
 
     @Test func `bad filters are refused with Apple's codes, all at once`() async throws {
-        let query = "startDate=x&productType=CARS&revoked=maybe&sort=UP&productId=&inAppOwnershipType=X&subscriptionGroupIdentifier="
+        let query =
+            "startDate=x&productType=CARS&revoked=maybe&sort=UP&productId=&inAppOwnershipType=X&subscriptionGroupIdentifier="
         let reply = try await FaceFixture().send(.get, "/v1/apps/coins/transactions/1/history?\(query)")
         let codes = try #require(try reply.json["violations"]?.array).compactMap { $0["appleErrorCode"]?.int64 }
         #expect(Set(codes) == [4_000_015, 4_000_022, 4_000_030, 4_000_021, 4_000_023, 4_000_026, 4_000_024])

@@ -173,7 +173,8 @@ extension DaemonFixture {
         let headers = Dictionary(
             http.allHeaderFields.compactMap { name, value in
                 (name as? String).map { ($0.lowercased(), "\(value)") }
-            }) { first, _ in first }
+            }
+        ) { first, _ in first }
         return Reply(status: http.statusCode, headers: headers, body: Array(data))
     }
 

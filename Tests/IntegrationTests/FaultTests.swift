@@ -115,7 +115,8 @@ struct FaultTests {
             let delivery = try #require(try reply.json["delivery"])
             #expect(delivery["state"] == "expired" && delivery["mayHaveReachedApple"] == true)
             #expect(delivery["attempts"]?.array?.count == 3)
-            #expect(fixture.calls(.sendConsumptionInformation) == 3)
+            // libcurl itself repeats a request once when a connection that it reuses has died before any answer.
+            #expect((3...4).contains(fixture.calls(.sendConsumptionInformation)))
         }
     }
 

@@ -40,7 +40,9 @@ struct SQLiteStoreTests {
         #expect(try await second.links(app: "coins", user: try UserID("alice")).count == 1)
     }
 
-    @Test func `a missing folder, a folder in the file's place and a file that is no database are told apart`() async throws {
+    @Test func `a missing folder and a file that is no database are told apart`()
+        async throws
+    {
         let folder = try StoreFolder()
         let missing = folder.url.appending(path: "none/purser.db").path
         await #expect(throws: ServiceError(.storeUnavailable, "")) { try await SQLiteStore.open(at: missing) }
@@ -77,8 +79,10 @@ struct SQLiteStoreTests {
         for number in 0..<2000 where failure == nil {
             do throws(ServiceError) {
                 let link = Link(
-                    app: "coins", user: try UserID("u\(number)"), target: LinkTarget(.transactionId, "\(number)-\(long)"),
-                    environment: nil, source: .declared, validFrom: nil, validUntil: nil, createdAt: Date(), createdBy: long)
+                    app: "coins", user: try UserID("u\(number)"),
+                    target: LinkTarget(.transactionId, "\(number)-\(long)"),
+                    environment: nil, source: .declared, validFrom: nil, validUntil: nil, createdAt: Date(),
+                    createdBy: long)
                 _ = try await store.declare(link, transfer: false)
             } catch {
                 failure = error

@@ -21,7 +21,7 @@ package final class FakeAppStoreGateway: AppStoreGateway {
     private let state: Mutex<State>
     private let pageSize: Int
 
-    /// - Parameter accounts: the transactions of each Apple Account.
+    /// `accounts`: the transactions of each Apple Account.
     package init(accounts: [[Transaction]], pageSize: Int = 20) {
         state = Mutex(State(accounts: accounts))
         self.pageSize = pageSize

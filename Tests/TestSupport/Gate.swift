@@ -5,7 +5,7 @@ package final class Gate: Sendable {
     private struct State {
         var isOpen = true
         var arrivals = 0
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var observers: [(arrivals: Int, continuation: CheckedContinuation<Void, Never>)] = []
     }
 
@@ -23,23 +23,32 @@ package final class Gate: Sendable {
     package func open() {
         let waiting = state.withLock { state in
             state.isOpen = true
-            defer { state.waiting = [] }
-            return state.waiting
+            defer { state.waiting = [:] }
+            return state.waiting.values
         }
         waiting.forEach { $0.resume() }
     }
 
-    /// Returns when the gate is open, whether or not the task was cancelled.
+    /// Returns when the gate is open or the task is cancelled.
     package func pass() async {
-        await withCheckedContinuation { continuation in
-            let ready = state.withLock { state in
-                state.arrivals += 1
-                if !state.isOpen { state.waiting.append(continuation) }
-                let seen = state.observers.filter { $0.arrivals <= state.arrivals }.map(\.continuation)
-                state.observers.removeAll { $0.arrivals <= state.arrivals }
-                return seen + (state.isOpen ? [continuation] : [])
+        let (id, seen) = state.withLock { state in
+            state.arrivals += 1
+            let seen = state.observers.filter { $0.arrivals <= state.arrivals }
+            state.observers.removeAll { $0.arrivals <= state.arrivals }
+            return (state.arrivals, seen)
+        }
+        seen.forEach { $0.continuation.resume() }
+        await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let isWaiting = state.withLock { state in
+                    if !state.isOpen && !Task.isCancelled { state.waiting[id] = continuation }
+                    return state.waiting[id] != nil
+                }
+                if !isWaiting { continuation.resume() }
             }
-            ready.forEach { $0.resume() }
+        } onCancel: {
+            let continuation = state.withLock { $0.waiting.removeValue(forKey: id) }
+            continuation?.resume()
         }
     }
 

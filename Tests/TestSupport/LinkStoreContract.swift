@@ -39,7 +39,8 @@ package struct LinkStoreContract: Sendable, CustomTestStringConvertible {
             #expect(links.map(\.validFrom) == [nil, Date(timeIntervalSince1970: 500)])
         },
         LinkStoreContract("a learnt link never overrides, and is known the second time") { store in
-            let learnt = try Link.sample(.transactionId, "1", user: "alice", environment: .sandbox, source: .consumption)
+            let learnt = try Link.sample(
+                .transactionId, "1", user: "alice", environment: .sandbox, source: .consumption)
             #expect(try await store.learn(learnt) == .insert(learnt))
             #expect(try await store.learn(learnt) == .keep(learnt))
             let other = try Link.sample(.transactionId, "1", user: "bob", environment: .sandbox, source: .consumption)
@@ -47,7 +48,8 @@ package struct LinkStoreContract: Sendable, CustomTestStringConvertible {
             #expect(try await store.links(app: "coins", user: other.user).isEmpty)
         },
         LinkStoreContract("declaring a learnt link keeps one link, now declared") { store in
-            let learnt = try Link.sample(.transactionId, "1", user: "alice", environment: .sandbox, source: .consumption)
+            let learnt = try Link.sample(
+                .transactionId, "1", user: "alice", environment: .sandbox, source: .consumption)
             _ = try await store.learn(learnt)
             _ = try await store.declare(try Link.sample(.transactionId, "1", user: "alice"), transfer: false)
             let links = try await store.links(app: "coins", targets: [learnt.target])
@@ -69,7 +71,8 @@ package struct LinkStoreContract: Sendable, CustomTestStringConvertible {
             let folded = link.user.value.lowercased()
             #expect(try await store.knownUsers(app: "coins", matching: [folded, "nobody"]) == [link.user])
             #expect(try await store.knownUsers(app: "gems", matching: [folded]).isEmpty)
-            _ = try await store.end(app: "coins", user: link.user, target: link.target, at: Date(timeIntervalSince1970: 900))
+            _ = try await store.end(
+                app: "coins", user: link.user, target: link.target, at: Date(timeIntervalSince1970: 900))
             #expect(try await store.knownUsers(app: "coins", matching: [folded]).isEmpty)
         },
         LinkStoreContract("of a thousand users that claim one identifier at once, one gets it") { store in
@@ -88,7 +91,8 @@ package struct LinkStoreContract: Sendable, CustomTestStringConvertible {
         },
         LinkStoreContract("thousands of identifiers can be asked for at once") { store in
             for number in [1, 600, 1999] {
-                _ = try await store.declare(try Link.sample(.transactionId, "\(number)", user: "alice"), transfer: false)
+                _ = try await store.declare(
+                    try Link.sample(.transactionId, "\(number)", user: "alice"), transfer: false)
             }
             let targets = Set((0..<2000).map { LinkTarget(.transactionId, "\($0)") })
             #expect(try await store.links(app: "coins", targets: targets).map(\.target.value) == ["1", "600", "1999"])

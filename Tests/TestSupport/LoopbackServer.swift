@@ -8,7 +8,8 @@ import NIOSSL
 import ServiceLifecycle
 import Synchronization
 
-/// A real HTTPS server on a loopback port of the system's choice, with a certificate of its own, for tests of whatever makes requests.
+/// A real HTTPS server on a loopback port of the system's choice, with a certificate of its own, for tests of whatever
+/// makes requests.
 ///
 /// ```swift
 /// try await LoopbackServer.run { request in
@@ -90,7 +91,8 @@ package struct LoopbackServer: Sendable {
             } catch {
                 result = .failure(error)
             }
-            // Cancelling the server would do both, but NIO traps when a stream opens on a connection that nobody reads any more.
+            // Cancelling the server would do both, but NIO traps when a stream opens on a connection that nobody reads
+            // any more.
             record.cancelHandlers()
             await services.triggerGracefulShutdown()
             try await group.waitForAll()

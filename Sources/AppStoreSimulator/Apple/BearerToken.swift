@@ -41,6 +41,7 @@ struct BearerToken: Sendable {
     /// - Parameters:
     ///   - keys: the registered keys by their ids.
     ///   - now: the time by the server's clock.
+    /// - Throws: the first fault found
     func check(keys: [String: RegisteredKey], now: Date) throws(TokenFault) {
         guard header.type == "JWT" else { throw .wrongType }
         guard let key = keyID.flatMap({ keys[$0] }) else { throw .unknownKey }

@@ -25,9 +25,19 @@ package struct RateLimit: Sendable, Hashable {
     }
 }
 
+extension RateLimit {
+    /// Apple's own limit: stated by the second, enforced by the hour, a tenth of it in the sandbox.
+    ///
+    /// Source: https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+    package static func published(
+        for operation: Endpoint.Operation, in environment: SimulatedEnvironment
+    ) -> RateLimit {
+        let hourly = operation.requestsPerSecond * 3600
+        return RateLimit(limit: environment == .production ? hourly : hourly / 10)
+    }
+}
+
 /// Counts calls by app, endpoint and environment in fixed windows.
-///
-/// Apple states its rates by the second, enforces them by the hour and allows a tenth in the sandbox.
 struct RateLimits: Sendable {
     /// Where several apply, the last does.
     var rules: [RateLimit] = []
@@ -45,10 +55,7 @@ struct RateLimits: Sendable {
         var calls: Int
     }
 
-    /// Counts a call.
-    ///
-    /// - Parameter now: UNIX milliseconds.
-    /// - Throws: ``Refusal/rateLimited(until:)`` with the end of the window; a refused call does not count.
+    /// Counts a call at a time in UNIX milliseconds; one that is refused does not count.
     mutating func count(
         _ operation: Endpoint.Operation, of bundleID: String, in environment: SimulatedEnvironment, now: Int64
     ) throws(Refusal) {
@@ -72,7 +79,6 @@ struct RateLimits: Sendable {
             (rule.environment ?? environment) == environment && (rule.operation ?? operation) == operation
                 && (rule.bundleID ?? bundleID) == bundleID
         }
-        let hourly = operation.requestsPerSecond * 3600
-        return own ?? RateLimit(limit: environment == .production ? hourly : hourly / 10)
+        return own ?? .published(for: operation, in: environment)
     }
 }

@@ -37,7 +37,7 @@ extension APIErrorCode {
             response: .json(httpStatus, payload.serialized()), errorCode: number, reason: name)
     }
 
-    /// The name as a sentence: `TransactionIdNotFoundError` reads `Transaction id not found.`
+    /// The name as a sentence, such as "Transaction id not found." for `TransactionIdNotFoundError`.
     private var sentence: String {
         var words = ""
         for character in name.dropLast("Error".count) {

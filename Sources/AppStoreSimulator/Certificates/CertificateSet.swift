@@ -16,6 +16,7 @@ struct CertificateSet: Sendable {
     /// - Parameters:
     ///   - signingTime: the time by the simulator's clock.
     ///   - realTime: the time by which clients judge TLS certificates.
+    /// - Throws: `OpenSSLError`
     init(signingTime: Date, realTime: Date) throws(OpenSSLError) {
         signing = try SigningAuthority(generatingAt: signingTime)
         tls = try TLSAuthority(generatingAt: realTime)

@@ -23,6 +23,7 @@ struct TLSAuthority: Sendable {
     /// A server's configuration with a new certificate for the local machine, good for 90 days.
     ///
     /// - Parameter now: the real time, by which clients judge the certificate.
+    /// - Returns: TLS 1.2 or later; the protocols to negotiate are the listener's business.
     /// - Throws: `OpenSSLError`, `NIOSSLError`
     func serverConfiguration(at now: Date) throws -> TLSConfiguration {
         let serverKey = try IssuingKey(generating: .p256)

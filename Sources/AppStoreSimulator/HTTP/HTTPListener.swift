@@ -27,6 +27,7 @@ struct HTTPListener: Sendable {
     ///   - maximumBodyBytes: a longer request body is not read.
     ///   - logger: for what the HTTP library has to say.
     ///   - service: answers the requests.
+    /// - Returns: The listener, once it takes connections.
     /// - Throws: what the system says against the address.
     static func start(
         on address: ListenAddress, tls: TLSConfiguration?, maximumBodyBytes: Int, logger: Logger,

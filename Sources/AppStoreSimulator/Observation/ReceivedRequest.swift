@@ -1,7 +1,7 @@
 package import AppStoreAPI
 package import JSON
 
-/// What came in on one of Apple's doors, and what went out. The token itself is never kept.
+/// What came in on one of Apple's doors, and what went out; of the token only what it says.
 package struct ReceivedRequest: Sendable {
     /// Counts all requests since the start, from 1.
     package let number: Int

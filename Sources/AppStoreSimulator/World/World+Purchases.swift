@@ -6,8 +6,10 @@ extension World {
     ///
     /// - Parameters:
     ///   - purchase: what is bought, in Apple's fields: `bundleId`, `productId` and `type` at least. What Apple assigns must be absent.
+    ///   - accountID: who buys.
     ///   - now: UNIX milliseconds; the purchase date unless one is given.
     /// - Returns: The new transaction.
+    /// - Throws: ``ControlError``
     mutating func buy(
         _ purchase: TransactionPayload, by accountID: String, now: Int64
     ) throws(ControlError) -> TransactionPayload {
@@ -33,6 +35,8 @@ extension World {
     /// - Parameters:
     ///   - transactionID: any transaction of the subscription.
     ///   - purchaseDate: UNIX milliseconds; nil stands for the end of the last period.
+    /// - Returns: The new transaction.
+    /// - Throws: ``ControlError``
     mutating func renew(_ transactionID: String, purchaseDate: Int64?) throws(ControlError) -> TransactionPayload {
         let latest = try latestPeriod(ofSubscriptionWith: record(transactionID))
         guard let lastStart = latest.payload.purchaseDate, let lastEnd = latest.payload.expiresDate else {
@@ -55,6 +59,8 @@ extension World {
     ///   - productID: what the customer upgrades to.
     ///   - price: in milliunits; nil keeps the price.
     ///   - now: UNIX milliseconds; start of the new period.
+    /// - Returns: The new transaction.
+    /// - Throws: ``ControlError``
     mutating func upgrade(
         _ transactionID: String, to productID: String, price: Int64?, now: Int64
     ) throws(ControlError) -> TransactionPayload {

@@ -8,6 +8,7 @@ extension World {
     ///   - refund: what to say about it.
     ///   - now: UNIX milliseconds; the revocation date unless one is given.
     /// - Returns: The transaction as it is now.
+    /// - Throws: ``ControlError``
     mutating func refund(
         _ transactionID: String, _ refund: Refund, now: Int64
     ) throws(ControlError) -> TransactionPayload {

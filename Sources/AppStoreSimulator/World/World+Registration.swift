@@ -1,10 +1,7 @@
 import OpenSSL
 
 extension World {
-    /// Registers a team's key.
-    ///
-    /// - Parameter keyID: the id to use; nil assigns one.
-    /// - Returns: The id.
+    /// Registers a team's key, under the id given or a new one, which is returned.
     mutating func registerKey(
         _ publicKey: ECPublicKey, keyID: String?, issuerID: String
     ) throws(ControlError) -> String {
@@ -28,9 +25,7 @@ extension World {
         apps[app.bundleID] = app
     }
 
-    /// Creates an account.
-    ///
-    /// - Parameter id: the id to use; nil assigns one.
+    /// Creates an account, under the id given or a new one.
     mutating func createAccount(
         _ id: String?, in environment: SimulatedEnvironment, family: String?
     ) throws(ControlError) -> AppleAccount {

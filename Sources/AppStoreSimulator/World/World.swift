@@ -1,6 +1,8 @@
 import AppStoreAPI
 
-/// Everything that Apple would know: teams' keys, apps, accounts and what they bought. No clock, no sockets, no signatures.
+/// Everything that Apple would know: teams' keys, apps, accounts and what they bought.
+///
+/// No clock, no sockets, no signatures.
 struct World: Sendable {
     /// By key id.
     var keys: [String: RegisteredKey] = [:]

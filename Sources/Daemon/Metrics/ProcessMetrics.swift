@@ -11,7 +11,8 @@ package struct ProcessMetrics: Sendable {
     func write(to text: inout PrometheusText) {
         text.gauge("process_start_time_seconds", "Start of the process, UNIX time.", start)
         if let pages = Self.residentPages() {
-            text.gauge("process_resident_memory_bytes", "Resident memory.", Double(pages * sysconf(Int32(_SC_PAGESIZE))))
+            text.gauge(
+                "process_resident_memory_bytes", "Resident memory.", Double(pages * sysconf(Int32(_SC_PAGESIZE))))
         }
         if let entries = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
             text.gauge("process_open_fds", "Open file descriptors.", Double(entries.count))

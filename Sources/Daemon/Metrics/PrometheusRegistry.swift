@@ -22,7 +22,7 @@ package final class PrometheusRegistry: MetricsFactory {
     private let process: ProcessMetrics
     private let families = Mutex<[String: Family]>([:])
 
-    /// - Parameter help: what each metric means, by label.
+    /// `help`: what each metric means, by label.
     package init(help: [String: String], process: ProcessMetrics = ProcessMetrics()) {
         self.help = help
         self.process = process

@@ -15,7 +15,8 @@ package struct Caller: Sendable, Hashable {
     package func require(_ scope: Scope, for app: String) throws(ServiceError) {
         guard scopes[app]?.contains(scope) == true else {
             throw ServiceError(
-                .missingScope, "Caller `\(name)` lacks the scope `\(scope.rawValue)` for app `\(app)`; add it in the configuration.")
+                .missingScope,
+                "Caller `\(name)` lacks the scope `\(scope.rawValue)` for app `\(app)`; add it in the configuration.")
         }
     }
 }

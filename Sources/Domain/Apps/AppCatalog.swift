@@ -14,7 +14,8 @@ package struct AppCatalog: Sendable {
     /// - Throws: `appNotFound`.
     package func app(_ slug: String) throws(ServiceError) -> App {
         guard let app = bySlug[slug] else {
-            throw ServiceError(.appNotFound, "No app is configured under this name; the configuration's `apps` lists them.")
+            throw ServiceError(
+                .appNotFound, "No app is configured under this name; the configuration's `apps` lists them.")
         }
         return app
     }

@@ -13,7 +13,8 @@ package struct UserID: Sendable, Hashable, CustomStringConvertible {
             throw .invalid([
                 Violation(
                     field: "user", rule: "length",
-                    message: "A user id has 1 to \(Self.maximumBytes) bytes of UTF-8; this one has \(value.utf8.count).")
+                    message: "A user id has 1 to \(Self.maximumBytes) bytes of UTF-8; this one has \(value.utf8.count)."
+                )
             ])
         }
         self.value = value

@@ -14,7 +14,9 @@ package enum ConsumptionAnswer: Sendable, Equatable {
     }
 }
 
-/// The fields of Apple's `ConsumptionRequest`. `customerConsented` is not among them: without consent there is no answer.
+/// The fields of Apple's `ConsumptionRequest`.
+///
+/// `customerConsented` is not among them: without consent there is no answer.
 ///
 /// Source: https://developer.apple.com/documentation/appstoreserverapi/consumptionrequest
 package struct ConsumptionV2: Sendable, Equatable {

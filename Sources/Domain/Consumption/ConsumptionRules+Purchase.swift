@@ -54,7 +54,8 @@ extension ConsumptionRules {
             switch sent.consumptionPercentage {
             case nil:
                 warnings.append(
-                    "GRANT_PRORATED without consumptionPercentage: Apple's pages differ on whether one is needed; give one above 0 and below 100000.")
+                    "GRANT_PRORATED without consumptionPercentage: Apple's pages differ on whether one is needed; give one above 0 and below 100000."
+                )
             case .some(let percentage) where percentage <= 0 || Int64(percentage) >= wholePercentage:
                 refuse(
                     "refundPreference", "prorated",
@@ -76,7 +77,8 @@ extension ConsumptionRules {
             throw .invalid([
                 Violation(
                     field: "appleV1", rule: "advancedCommerce",
-                    message: "Apple's version 1 is for purchases made through Advanced Commerce; send the version 2 fields for this one.",
+                    message:
+                        "Apple's version 1 is for purchases made through Advanced Commerce; send the version 2 fields for this one.",
                     appleError: AppleError.transactionType)
             ])
         }

@@ -23,6 +23,7 @@ package enum ConsumptionRules {
     /// - Parameters:
     ///   - fields: the body's fields by name.
     ///   - passThrough: names that are taken unchecked.
+    /// - Returns: the answer, complete.
     /// - Throws: `invalidRequest` with every broken rule.
     package static func version2(
         _ fields: [String: FieldValue], passThrough: Set<String> = []

@@ -12,7 +12,7 @@ package struct ConsumptionService: Sendable {
     private let makeID: @Sendable (Date) -> String
     private let logger: Logger
 
-    /// - Parameter makeID: makes a delivery's id, ordered by the time given.
+    /// `makeID`: makes a delivery's id, ordered by the time given.
     package init(
         gateway: any AppStoreGateway, links: any LinkStore, now: @escaping WallClock,
         makeID: @escaping @Sendable (Date) -> String, logger: Logger
@@ -88,7 +88,8 @@ package struct ConsumptionService: Sendable {
         guard let owner = rule.owner(of: transaction), owner != user else { return }
         throw ServiceError(
             .ownedByAnotherUser,
-            "Transaction `\(transaction.transactionID)` belongs to user `\(owner)`, not to `\(user)`; name that user, or transfer the link.")
+            "Transaction `\(transaction.transactionID)` belongs to user `\(owner)`, not to `\(user)`; name that user, or transfer the link."
+        )
     }
 
     /// The answer has reached Apple: a link that cannot be recorded now must not turn that into a failure.

@@ -4,7 +4,7 @@ struct FieldReader {
     private let prefix: String
     private(set) var violations: [Violation] = []
 
-    /// - Parameter prefix: what stands before a field's name in a violation, such as `appleV1.`.
+    /// `prefix`: what stands before a field's name in a violation, such as `appleV1.`.
     init(_ fields: [String: FieldValue], prefix: String = "") {
         self.fields = fields
         self.prefix = prefix

@@ -1,4 +1,6 @@
-/// A bearer token for Apple. Its value never enters a log, an error or a description.
+/// A bearer token for Apple.
+///
+/// Its value never enters a log, an error or a description.
 package struct BearerToken: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The compact JWT, for the `Authorization` header alone.
     package let value: String

@@ -15,9 +15,9 @@ package struct LinkService: Sendable {
 
     /// Records that an identifier belongs to a user.
     ///
-    /// - Parameters:
-    ///   - environment: the identifier's environment; nil when the caller does not know it.
-    ///   - transfer: whether a link of another user is ended in favour of this one.
+    /// `environment`: the identifier's environment; nil when the caller does not know it.
+    /// `transfer`: whether a link of another user is ended in favour of this one.
+    ///
     /// - Returns: the link in force, and whether it is new.
     /// - Throws: `invalidRequest`, `linkConflict` naming both users, `storeUnavailable`.
     package func declare(
@@ -33,7 +33,8 @@ package struct LinkService: Sendable {
         case .conflict(let other):
             throw ServiceError(
                 .linkConflict,
-                "`\(target.kind.rawValue)` `\(target.value)` is linked to user `\(other.user)` (\(other.source.rawValue)), not to `\(user)`; repeat with `?transfer=true` to move it.")
+                "`\(target.kind.rawValue)` `\(target.value)` is linked to user `\(other.user)` (\(other.source.rawValue)), not to `\(user)`; repeat with `?transfer=true` to move it."
+            )
         }
     }
 

@@ -1,6 +1,8 @@
 package import Foundation
 
-/// Keeps links. Each method is one atomic operation; what it promises is on disk when it returns.
+/// Keeps links.
+///
+/// Each method is one atomic operation; what it promises is on disk when it returns.
 ///
 /// Every method throws `storeUnavailable` when the storage cannot be used.
 package protocol LinkStore: Sendable {

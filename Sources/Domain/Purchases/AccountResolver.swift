@@ -26,7 +26,8 @@ struct AccountResolver: Sendable {
         let anchors = Self.anchors(links, in: call.environment)
         var known = Dictionary(
             try await memory.known(app: call.app.slug, identifiers: Set(anchors.map(\.target.value)))
-                .map { ($0.identifier, $0) }) { first, _ in first }
+                .map { ($0.identifier, $0) }
+        ) { first, _ in first }
         var resolution = Resolution()
         var found: Set<String> = []
         var open: [Account] = []
@@ -44,7 +45,8 @@ struct AccountResolver: Sendable {
                 // An account that Apple does not name stands under the identifier by which it was asked.
                 add(
                     Self.account(of: anchor, known)
-                        ?? Account(target: anchor.target, environment: entries.first?.environment ?? anchor.environment))
+                        ?? Account(target: anchor.target, environment: entries.first?.environment ?? anchor.environment)
+                )
                 let together = Set(entries.map(\.identifier))
                 open.removeAll { $0 == anchor || together.contains($0.target.value) }
             } catch {
@@ -93,8 +95,9 @@ struct AccountResolver: Sendable {
         return Account(target: LinkTarget(.appTransactionId, identifier), environment: entry.environment)
     }
 
-    /// The identifiers of a user that Apple can be asked about. An original transaction whose link has ended still counts:
-    /// what was bought before the end stays the user's.
+    /// The identifiers of a user that Apple can be asked about.
+    ///
+    /// An original transaction whose link has ended still counts: what was bought before the end stays the user's.
     private static func anchors(_ links: [Link], in environment: AppStoreEnvironment?) -> [Account] {
         var seen: Set<LinkTarget> = []
         return links.compactMap { link in

@@ -16,7 +16,9 @@ package struct OwnerRule: Sendable {
 
     /// Reads what the rule needs for these transactions.
     ///
-    /// - Parameter asking: the user on whose behalf we ask; counts as known even without a link.
+    /// `asking`: the user on whose behalf we ask; counts as known even without a link.
+    ///
+    /// - Returns: the rule, ready to judge these transactions.
     /// - Throws: `storeUnavailable`.
     package static func load(
         for transactions: [Transaction], app: String, asking: UserID?, from store: any LinkStore

@@ -13,7 +13,9 @@ package struct KnownIdentifier: Sendable, Hashable {
     }
 }
 
-/// Remembers environments and Apple Accounts of identifiers. Losing it costs calls, never correctness.
+/// Remembers environments and Apple Accounts of identifiers.
+///
+/// Losing it costs calls, never correctness.
 package protocol TransactionMemory: Sendable {
     /// What is known of these identifiers; at most one entry an identifier and environment.
     func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier]

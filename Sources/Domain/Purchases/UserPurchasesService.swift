@@ -25,7 +25,7 @@ package struct UserPurchasesService: Sendable {
     private let now: WallClock
     private let makeSnapshotID: @Sendable () -> String
 
-    /// - Parameter makeSnapshotID: makes an id that cannot be guessed.
+    /// `makeSnapshotID`: makes an id that cannot be guessed.
     package init(
         gateway: any AppStoreGateway, links: any LinkStore, memory: any TransactionMemory, snapshots: SnapshotCache,
         tokens: PageTokenCoder, limits: Limits = Limits(), now: @escaping WallClock,
@@ -126,7 +126,8 @@ extension UserPurchasesService {
         guard !resolution.accounts.isEmpty || !resolution.gaps.isEmpty else {
             throw ServiceError(
                 .noTransactionKnown,
-                "No transaction of user `\(request.user)` is known, and Apple cannot be asked about a user or an `appAccountToken` alone; link a transaction first.")
+                "No transaction of user `\(request.user)` is known, and Apple cannot be asked about a user or an `appAccountToken` alone; link a transaction first."
+            )
         }
         if let gap = resolution.gaps.first, !request.isPartialAllowed { throw gap.error }
         var transactions: [Transaction] = []
@@ -174,7 +175,9 @@ extension UserPurchasesService {
                 if index >= limits.concurrentAccounts, let (done, part) = await group.next() { parts[done] = part }
                 group.addTask {
                     do throws(ServiceError) {
-                        return (index, Part(account: account, result: .success(try await pages(of: account, list, call))))
+                        return (
+                            index, Part(account: account, result: .success(try await pages(of: account, list, call)))
+                        )
                     } catch {
                         return (index, Part(account: account, result: .failure(error)))
                     }

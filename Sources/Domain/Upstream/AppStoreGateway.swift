@@ -30,7 +30,10 @@ package protocol AppStoreGateway: Sendable {
 
     /// One page of Get Transaction History (version 2).
     ///
-    /// - Parameter identifier: a transaction id, original transaction id or app transaction id.
+    /// `identifier`: a transaction id, original transaction id or app transaction id.
+    ///
+    /// - Returns: the page.
+    /// - Throws: as the protocol says.
     /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history
     func historyPage(
         _ identifier: String, filter: HistoryFilter, revision: String?, _ call: UpstreamCall

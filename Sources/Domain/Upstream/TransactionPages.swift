@@ -19,7 +19,8 @@ package struct TransactionPage: Sendable {
 /// Every page after the first is asked for in the first one's environment. A page that promises more without moving its
 /// `revision` would loop for ever and is an `appleAnswerInvalid`.
 package struct TransactionPages: AsyncSequence, Sendable {
-    package typealias Fetch = @Sendable (_ revision: String?, _ call: UpstreamCall) async throws(ServiceError) ->
+    package typealias Fetch =
+        @Sendable (_ revision: String?, _ call: UpstreamCall) async throws(ServiceError) ->
         TransactionPage
 
     private let revision: String?

@@ -1,0 +1,88 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Curl
+import Testing
+
+struct TransportTests {
+    @Test func `clients get HTTP/2 over TLS`() async throws {
+        try await SimulatorFixture.with { fixture in
+            for environment in SimulatedEnvironment.allCases {
+                let response = try await fixture.call(.getTransactionInfo(transactionId: "1"), in: environment)
+                #expect(response.httpVersion == .http2)
+            }
+        }
+    }
+
+    @Test func `a client that does not trust the authority gets nothing`() async throws {
+        try await SimulatorFixture.with { fixture in
+            let stranger = try CurlClient()
+            let error = await #expect(throws: CurlError.self) {
+                try await stranger.perform(CurlRequest(.get, fixture.simulator.baseURL(.sandbox)))
+            }
+            #expect(error?.kind == .tls)
+        }
+    }
+
+    @Test(arguments: [
+        "/", "/inApps/v1/transactions", "/inApps/v1/transactions/", "/inapps/v1/transactions/1",
+        "/inApps/v2/transactions/1",
+        "/inApps/v1/history/1", "/inApps/v2/history/1/2", "/inApps/v2/refund/lookup/1/", "/inApps/v3/history/1",
+    ])
+    func `a path that is not Apple's gets 404 without one of Apple's errors`(path: String) async throws {
+        try await SimulatorFixture.with { fixture in
+            let headers = [(name: "Authorization", value: "Bearer \(try fixture.token())")]
+            let response = try await fixture.send(
+                "GET", fixture.simulator.baseURL(.sandbox) + path, headers: headers)
+            #expect(response.status == 404)
+            #expect(response.body.isEmpty)
+        }
+    }
+
+    @Test(arguments: [
+        ("POST", "/inApps/v1/transactions/1", "GET"), ("DELETE", "/inApps/v2/history/1", "GET"),
+        ("PUT", "/inApps/v2/refund/lookup/1", "GET"), ("GET", "/inApps/v2/transactions/consumption/1", "PUT"),
+        ("POST", "/inApps/v1/transactions/consumption/1", "PUT"),
+    ])
+    func `another method gets 405`(method: String, path: String, allowed: String) async throws {
+        try await SimulatorFixture.with { fixture in
+            let response = try await fixture.send(
+                method, fixture.simulator.baseURL(.sandbox) + path, headers: [], body: method == "GET" ? nil : [])
+            #expect(response.status == 405)
+            #expect(response.headers["Allow"] == allowed)
+        }
+    }
+
+    @Test func `answers carry the date of the simulated clock`() async throws {
+        try await SimulatorFixture.with { fixture in
+            let response = try await fixture.call(.getTransactionInfo(transactionId: "1"))
+            #expect(response.headers["Date"] == "Fri, 15 Jan 2027 08:00:00 GMT")
+        }
+    }
+
+    @Test func `a control port that others could reach is refused`() async throws {
+        let open = ListenAddress(host: "0.0.0.0", port: 0)
+        await #expect(throws: ControlError.self) {
+            try await Simulator.start(SimulatorConfiguration(control: open))
+        }
+    }
+
+    @Test func `a port that is taken is an error, and nothing is left listening`() async throws {
+        try await SimulatorFixture.with { fixture in
+            let url = fixture.simulator.controlURL
+            let port = try #require(url.split(separator: ":").last.flatMap { Int($0) })
+            await #expect(throws: (any Error).self) {
+                try await Simulator.start(
+                    SimulatorConfiguration(control: ListenAddress(host: "127.0.0.1", port: port)))
+            }
+        }
+    }
+
+    @Test func `nobody answers after the stop`() async throws {
+        let simulator = try await Simulator.start(SimulatorConfiguration())
+        let url = simulator.controlURL
+        let client = try CurlClient()
+        #expect(try await client.perform(CurlRequest(.get, url + "/health")).status == 200)
+        await simulator.stop()
+        await #expect(throws: CurlError.self) { try await client.perform(CurlRequest(.get, url + "/health")) }
+    }
+}
