@@ -63,7 +63,6 @@ extension EasyHandle {
         }
         try set(CURLOPT_TCP_NODELAY, 1)
         try set(CURLOPT_PATH_AS_IS, 1)
-        try set(CURLOPT_VERBOSE, 1)
         try set(CURLOPT_NOSIGNAL, 1)
         // Without it, giving up a transfer while its name is being resolved would block the thread until the resolver
         // answers. The resolver's own thread cleans up when it is done.

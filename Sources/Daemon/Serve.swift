@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import OpenSSL
 import ServiceLifecycle
 import Systemd
 import UnixSignals
@@ -21,6 +22,9 @@ package enum Serve {
             destination.makeHandler(label: label, level: configuration.logLevel)
         }
         try ProcessHardening.disableCoreDumps()
+        if try SecureHeap.enable(byteCount: 1 << 16) == .partial {
+            logger.info("Key memory could not be locked; raise RLIMIT_MEMLOCK to keep keys out of swap")
+        }
         for warning in configuration.warnings { logger.warning("Configuration: \(warning)") }
         if configuration.apple.usesCustomUpstream {
             logger.warning("UPSTREAM IS CUSTOM: calls go to the configured servers, not to Apple")

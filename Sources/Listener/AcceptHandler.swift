@@ -38,8 +38,8 @@ final class AcceptHandler: ChannelDuplexHandler {
     func read(context: ChannelHandlerContext) {
         guard connections.count >= maximumConnections else { return context.read() }
         isHeldBack = true
-        guard NIODeadline.now() >= nextWarning else { return }
-        nextWarning = .now() + .minutes(1)
+        guard context.eventLoop.now >= nextWarning else { return }
+        nextWarning = context.eventLoop.now + .minutes(1)
         logger.warning("New connections wait until one closes", metadata: ["limit": "\(maximumConnections)"])
     }
 

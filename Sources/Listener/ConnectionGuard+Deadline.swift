@@ -13,7 +13,7 @@ extension ConnectionGuard {
 
     struct Deadline {
         var wait = Wait.responder
-        var since = NIODeadline.now()
+        var since = NIODeadline.uptimeNanoseconds(0)
         var timer: (due: NIODeadline, task: Scheduled<Void>)?
 
         /// Whether anything was decoded of the bytes that have just arrived.
@@ -69,7 +69,7 @@ extension ConnectionGuard {
         let next = nextWait(context)
         if next != deadline.wait {
             deadline.wait = next
-            deadline.since = .now()
+            deadline.since = context.eventLoop.now
         }
         setTimer(context)
     }
@@ -89,8 +89,8 @@ extension ConnectionGuard {
     private func timerRings(_ context: ChannelHandlerContext) {
         guard let limit = limit(of: deadline.wait) else { return }
         // The client cannot be blamed for what it could not send.
-        if deadline.wait == .restOfRequest && !deadline.isReading { deadline.since = .now() }
-        guard deadline.since + limit <= .now() else { return setTimer(context) }
+        if deadline.wait == .restOfRequest && !deadline.isReading { deadline.since = context.eventLoop.now }
+        guard deadline.since + limit <= context.eventLoop.now else { return setTimer(context) }
         if deadline.wait == .restOfRequest {
             refuse(.tooSlow, context)
         } else {

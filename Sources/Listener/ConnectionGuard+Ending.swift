@@ -45,8 +45,9 @@ extension ConnectionGuard {
         phase = .ended
         ending.isLingering = lingering
         if !lingering { ending.held.append((.all, nil)) }
+        let nothingIsUnwritten = ending.unwrittenAnswers == 0
         context.flush()
-        if ending.unwrittenAnswers == 0 { allIsWritten(context) }
+        if nothingIsUnwritten { allIsWritten(context) }
     }
 
     func peerHasFinished(_ context: ChannelHandlerContext) {

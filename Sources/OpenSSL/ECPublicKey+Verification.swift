@@ -18,7 +18,6 @@ extension ECPublicKey {
                 P256.isScalar(UnsafeRawBufferPointer(rebasing: signature[P256.scalarCount...]))
             else { return false }
             let digest = try SHA256Digest.digest(message)
-            if let table { return try table.isValidSignature(signature, forDigest: digest) }
             return try isValidSignature(ECDSASignature.der(signature), forDigest: digest)
         }
     }
@@ -45,17 +44,5 @@ extension ECPublicKey {
         // error.
         if result == 0 || error.isAbout(EC_R_POINT_AT_INFINITY, library: ERR_LIB_EC) { return false }
         throw error
-    }
-
-    /// Makes the same key with a table that almost halves the cost of each check.
-    ///
-    /// Building it takes some 30 ms of processor time and 150 KB, which pays from about a thousand checks on: for a key
-    /// that stays in use, and better done aside than in a request.
-    ///
-    /// - Returns: A key equal to this one.
-    /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.
-    package func withPointTable() throws(OpenSSLError) -> ECPublicKey {
-        if table != nil { return self }
-        return try ECPublicKey(point: rawRepresentation, table: PointTable(point: rawRepresentation))
     }
 }

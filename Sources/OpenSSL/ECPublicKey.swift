@@ -10,8 +10,6 @@ package final class ECPublicKey: @unchecked Sendable {
     let key: OwnedPointer
     /// Ready to verify; each check works on a copy, which is cheaper than another start.
     let verification: OwnedPointer
-    /// Multiples of the point, if many signatures are to be checked with them.
-    let table: PointTable?
 
     /// Takes a bare point.
     ///
@@ -55,7 +53,7 @@ package final class ECPublicKey: @unchecked Sendable {
     }
 
     /// Makes the key of a point, which libcrypto checks to be on the curve.
-    init(point: [UInt8], table: PointTable? = nil) throws(OpenSSLError) {
+    init(point: [UInt8]) throws(OpenSSLError) {
         let key = try P256.makeKey(publicPoint: point)
         let verification = try OwnedPointer(
             EVP_PKEY_CTX_new_from_pkey(nil, key.pointer, nil), release: EVP_PKEY_CTX_free,
@@ -64,7 +62,6 @@ package final class ECPublicKey: @unchecked Sendable {
         self.key = key
         self.verification = verification
         rawRepresentation = point
-        self.table = table
     }
 
     /// Takes over what libcrypto decoded and reads the point out of it, if it is on P-256.

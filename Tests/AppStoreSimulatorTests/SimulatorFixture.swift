@@ -110,8 +110,8 @@ struct SimulatorFixture: Sendable {
     }
 
     /// Calls the control port with a JSON body.
-    func control(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> CurlResponse {
-        try await send(method, simulator.controlURL + path, headers: [], body: body?.serialized())
+    func control(_ method: String, _ path: String, _ body: JSONValue? = nil) async throws -> HTTP1Client.Response {
+        try await HTTP1Client(url: simulator.controlURL).send(method, path, body: body?.serialized() ?? [])
     }
 
     func send(

@@ -1,6 +1,8 @@
 import AppStoreAPI
 import AppStoreSimulator
 import Curl
+import Logging
+import ServiceLifecycle
 import Testing
 
 struct TransportTests {
@@ -79,10 +81,36 @@ struct TransportTests {
 
     @Test func `nobody answers after the stop`() async throws {
         let simulator = try await Simulator.start(SimulatorConfiguration())
-        let url = simulator.controlURL
-        let client = try CurlClient()
-        #expect(try await client.perform(CurlRequest(.get, url + "/health")).status == 200)
+        let client = try HTTP1Client(url: simulator.controlURL)
+        #expect(try await client.send("GET", "/health").status == 200)
         await simulator.stop()
-        await #expect(throws: CurlError.self) { try await client.perform(CurlRequest(.get, url + "/health")) }
+        await #expect(throws: (any Error).self) { try await client.send("GET", "/health") }
+    }
+
+    @Test func `clients without HTTP/2 get HTTP/1.1 over TLS`() async throws {
+        try await SimulatorFixture.with { fixture in
+            for protocols in [["http/1.1"], []] {
+                let client = try HTTP1Client(
+                    url: fixture.simulator.baseURL(.sandbox), trusting: fixture.simulator.tlsAuthority,
+                    applicationProtocols: protocols)
+                let token = try fixture.token()
+                let response = try await client.send(
+                    "GET", "/inApps/v1/transactions/1", headers: ["Authorization: Bearer \(token)"])
+                #expect(response.status == 404)
+                #expect(try ErrorPayload(parsing: response.body).errorCode == 4_040_010)
+            }
+        }
+    }
+
+    @Test func `a service group runs it and shuts it down`() async throws {
+        let simulator = try await Simulator.start(SimulatorConfiguration())
+        let client = try HTTP1Client(url: simulator.controlURL)
+        let logger = Logger(label: "test", factory: { _ in SwiftLogNoOpLogHandler() })
+        let group = ServiceGroup(configuration: ServiceGroupConfiguration(services: [simulator], logger: logger))
+        async let run: Void = group.run()
+        #expect(try await client.send("GET", "/health").status == 200)
+        await group.triggerGracefulShutdown()
+        try await run
+        await #expect(throws: (any Error).self) { try await client.send("GET", "/health") }
     }
 }

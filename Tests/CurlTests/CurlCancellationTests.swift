@@ -106,7 +106,7 @@ struct CurlCancellationTests {
     func race() async throws {
         try await CurlFixture.run { client, server in
             await withTaskGroup(of: Void.self) { group in
-                for number in 0..<300 {
+                for number in 0..<150 {
                     group.addTask {
                         let task = Task { await CurlFixture.failure(of: CurlRequest(.get, server.url), by: client) }
                         for _ in 0..<(number % 30) { await Task.yield() }

@@ -5,13 +5,15 @@ import Testing
 
 /// How requests share connections, and what a connection must be to carry one.
 struct CurlConnectionTests {
-    @Test("A thousand concurrent requests share one HTTP/2 connection")
+    /// More than the hundred streams that the server allows at a time, but few enough for it to put up with the resets
+    /// by which libcurl 7.88 ends some streams.
+    @Test("Concurrent requests share one HTTP/2 connection")
     func multiplexing() async throws {
         try await CurlFixture.run(
             handler: { .init(body: $0.body) },
             during: { client, server in
-                try await Self.performMany(1_000, client, server, expecting: .http2)
-                #expect(server.requests.count == 1_000)
+                try await Self.performMany(180, client, server, expecting: .http2)
+                #expect(server.requests.count == 180)
                 #expect(server.connectionCount == 1)
             })
     }
@@ -30,13 +32,13 @@ struct CurlConnectionTests {
             })
     }
 
-    @Test("A server without HTTP/2 is spoken to in HTTP/1.1 on the connections allowed", arguments: [1, 3])
+    @Test("A thousand concurrent requests to a server without HTTP/2 take the connections allowed", arguments: [1, 3])
     func http1(_ connections: Int) async throws {
         try await CurlFixture.run(
             .http1, configure: { $0.maximumConnectionsPerHost = connections }, handler: { .init(body: $0.body) },
             during: { client, server in
-                try await Self.performMany(100, client, server, expecting: .http1)
-                #expect(server.requests.count == 100)
+                try await Self.performMany(1_000, client, server, expecting: .http1)
+                #expect(server.requests.count == 1_000)
                 #expect((1...connections).contains(server.connectionCount))
             })
     }
@@ -45,8 +47,7 @@ struct CurlConnectionTests {
     func transferLimit() async throws {
         try await CurlFixture.run(
             configure: { $0.maximumConcurrentTransfers = 2 }, handler: { .init(body: $0.body) },
-            during: {
-                client, server in
+            during: { client, server in
                 try await Self.performMany(100, client, server, expecting: .http2)
                 #expect(server.requests.count == 100)
             })
@@ -122,8 +123,7 @@ struct CurlConnectionTests {
     func missingAuthorityFile() async throws {
         try await CurlFixture.run(
             configure: { $0.certificateAuthorityFile = "/nonexistent/ca.pem" },
-            during: {
-                client, server in
+            during: { client, server in
                 try await Self.expectTLSFailure(client, server, server.url)
             })
     }

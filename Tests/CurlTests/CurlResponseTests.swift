@@ -21,6 +21,7 @@ struct CurlResponseTests {
                 #expect(response.headers.values(of: "X-MANY") == ["a", "b"])
                 #expect(response.headers["x-empty"] == "")
                 #expect(response.headers["x-none"] == nil)
+                #expect(response.headers["content-length"] == "7")
                 #expect(response.body == Array("missing".utf8))
             })
     }

@@ -66,6 +66,15 @@ actor TestConnection {
         }
     }
 
+    /// Waits until the server has sent this text, and passes over it and all before it.
+    func receive(_ text: String) async throws {
+        while !String(buffer: buffer).contains(text) {
+            guard let more = await next() else { throw Ended() }
+            buffer.writeImmutableBuffer(more)
+        }
+        buffer.clear()
+    }
+
     /// Waits until the server has closed; returns what it sent before that nobody has read.
     func end() async -> String {
         while let more = await next() { buffer.writeImmutableBuffer(more) }

@@ -28,6 +28,6 @@ extension LoopbackServer {
         let response =
             isStream
             ? try await request.body.consumeWithCancellationOnInboundClose(answer) : try await answer(request.body)
-        try await response.write(to: writer, method: request.head.method, announcesLength: !isStream, connection)
+        try await response.write(to: writer, method: request.head.method, connection)
     }
 }

@@ -90,7 +90,10 @@ struct AccountResolver: Sendable {
     }
 
     private static func account(of anchor: Account, _ known: [String: KnownIdentifier]) -> Account? {
-        if anchor.target.kind == .appTransactionId { return anchor }
+        if anchor.target.kind == .appTransactionId {
+            let told = known.values.first { $0.appTransactionID == anchor.target.value }
+            return Account(target: anchor.target, environment: anchor.environment ?? told?.environment)
+        }
         guard let entry = known[anchor.target.value], let identifier = entry.appTransactionID else { return nil }
         return Account(target: LinkTarget(.appTransactionId, identifier), environment: entry.environment)
     }

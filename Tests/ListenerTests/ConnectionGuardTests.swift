@@ -1,0 +1,182 @@
+import HTTPTypes
+import NIOCore
+import NIOEmbedded
+import NIOHTTP1
+import NIOHTTPTypes
+import NIOHTTPTypesHTTP1
+import Testing
+
+@testable import Listener
+
+/// The limits in time, on an event loop whose clock the test moves.
+@Suite struct ConnectionGuardTests {
+    private let channel = EmbeddedChannel()
+    private let network = Network()
+
+    init() throws {
+        var configuration = ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0))
+        configuration.idleTimeout = .seconds(60)
+        configuration.requestReadTimeout = .seconds(15)
+        configuration.responseWriteTimeout = .seconds(30)
+        configuration.lingerTimeout = .seconds(2)
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(network)
+        try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+        try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+        try pipeline.addHandler(ConnectionGuard(configuration: configuration, logger: .quiet))
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        channel.read()
+    }
+
+    private func receive(_ text: String) throws {
+        try channel.writeInbound(ByteBuffer(string: text))
+        channel.read()
+    }
+
+    private func pass(_ seconds: Int64) {
+        channel.embeddedEventLoop.advanceTime(by: .seconds(seconds))
+    }
+
+    private func respond() throws {
+        channel.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
+        try channel.writeOutbound(HTTPResponsePart.end(nil))
+    }
+
+    private func sent() throws -> String {
+        var text = ""
+        while let bytes = try channel.readOutbound(as: ByteBuffer.self) { text += String(buffer: bytes) }
+        return text
+    }
+
+    @Test func aNewConnectionMayIdleForItsTime() throws {
+        pass(59)
+        #expect(channel.isActive)
+        pass(1)
+        #expect(!channel.isActive)
+        #expect(try sent().isEmpty)
+    }
+
+    @Test func theIdleTimeBeginsAnewAfterEachAnswer() throws {
+        for _ in 1...3 {
+            pass(50)
+            try receive("GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+            try respond()
+        }
+        pass(59)
+        #expect(channel.isActive)
+        pass(1)
+        #expect(!channel.isActive)
+    }
+
+    @Test func drippingBytesBuyNoTime() throws {
+        try receive("GET / HTTP/1.1\r\n")
+        for _ in 1...14 {
+            pass(1)
+            try receive("A: b\r\n")
+        }
+        #expect(try sent().isEmpty)
+        pass(1)
+        #expect(try sent().hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test func drippingBytesOfABodyBuyNoTime() throws {
+        try receive("POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 100\r\n\r\n")
+        for _ in 1...14 {
+            pass(1)
+            try receive("b")
+        }
+        #expect(try sent().isEmpty)
+        #expect(throws: Never.self) { try channel.throwIfErrorCaught() }
+        pass(1)
+        #expect(try sent().hasPrefix("HTTP/1.1 408 "))
+        #expect(throws: Refusal.tooSlow) { try channel.throwIfErrorCaught() }
+    }
+
+    @Test func eachRequestHasItsOwnTime() throws {
+        for _ in 1...5 {
+            try receive("GET / HTTP/1.1\r\n")
+            pass(14)
+            try receive("Host: test\r\n\r\n")
+            try respond()
+        }
+        #expect(try !sent().contains(" 408 "))
+    }
+
+    @Test func theTimeOfAResponderIsNotTheClients() throws {
+        try receive("GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+        pass(3600)
+        try respond()
+        #expect(channel.isActive)
+        #expect(try sent().hasPrefix("HTTP/1.1 200 OK"))
+    }
+
+    @Test func theTimeWithoutReadingIsNotTheClients() throws {
+        try channel.writeInbound(ByteBuffer(string: "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf"))
+        pass(3600)
+        #expect(try sent().isEmpty)
+        channel.read()
+        pass(14)
+        #expect(try sent().isEmpty)
+        pass(16)
+        #expect(try sent().hasPrefix("HTTP/1.1 408 "))
+    }
+
+    @Test func aClientThatDoesNotReceiveIsGivenUp() throws {
+        try receive("GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+        channel.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
+        channel.isWritable = false
+        channel.pipeline.fireChannelWritabilityChanged()
+        pass(29)
+        #expect(channel.isActive)
+        pass(1)
+        #expect(!channel.isActive)
+    }
+
+    @Test func aRefusedClientThatNeverFinishesIsGivenUp() throws {
+        try receive("BROKEN\r\n\r\n")
+        #expect(try sent().hasPrefix("HTTP/1.1 400 Bad Request\r\n"))
+        #expect(network.closed == [.output])
+        pass(1)
+        try receive("and more")
+        #expect(channel.isActive)
+        pass(1)
+        #expect(!channel.isActive)
+    }
+
+    @Test func aRefusedClientThatFinishesIsClosedAtOnce() throws {
+        try receive("BROKEN\r\n\r\n")
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        #expect(network.closed == [.output, .all])
+    }
+
+    @Test func theConnectionIsNotClosedUnderneathARefusal() throws {
+        try receive("BROKEN\r\n\r\n")
+        let closed = channel.close()
+        #expect(channel.isActive)
+        pass(2)
+        #expect(!channel.isActive)
+        try closed.wait()
+    }
+
+    @Test func anAbortWaitsForNothing() throws {
+        try receive("BROKEN\r\n\r\n")
+        channel.pipeline.fireUserInboundEventTriggered(ConnectionAbortEvent())
+        #expect(!channel.isActive)
+    }
+
+    /// Stands in for the socket, which an embedded channel closes whole when only its output is to be closed.
+    private final class Network: ChannelOutboundHandler {
+        typealias OutboundIn = ByteBuffer
+
+        var closed: [CloseMode] = []
+
+        func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
+            closed.append(mode)
+            if mode == .output {
+                promise?.succeed()
+            } else {
+                context.close(mode: mode, promise: promise)
+            }
+        }
+    }
+}
