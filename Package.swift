@@ -28,7 +28,6 @@ let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
-let nioExtras = Target.Dependency.product(name: "NIOExtras", package: "swift-nio-extras")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
@@ -90,7 +89,7 @@ let package = Package(
         .target(
             name: "Listener",
             dependencies: [
-                hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioExtras,
+                httpTypes, hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
                 serviceLifecycle,
             ]),
         .target(
@@ -137,8 +136,9 @@ let package = Package(
         .testTarget(
             name: "ListenerTests",
             dependencies: [
-                "Listener", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore, nioPosix,
-                serviceLifecycle, serviceLifecycleTestKit,
+                "Listener", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
+                nioHTTP1,
+                nioHTTPTypes, nioHTTPTypesHTTP1, nioPosix, serviceLifecycle, serviceLifecycleTestKit,
             ]),
         .testTarget(
             name: "DaemonTests",
@@ -153,8 +153,9 @@ let package = Package(
         .testTarget(
             name: "AppStoreSimulatorTests",
             dependencies: [
-                "AppStoreSimulator", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", "TestSupport", logging, nioCore,
-                nioPosix, serviceLifecycle,
+                "AppStoreSimulator", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", logging, nioCore, nioPosix,
+                nioSSL,
+                serviceLifecycle,
             ],
             resources: [.copy("Resources")]),
         .testTarget(

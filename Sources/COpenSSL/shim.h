@@ -3,9 +3,6 @@
 #ifndef COPENSSL_SHIM_H
 #define COPENSSL_SHIM_H
 
-// Tables of multiples of a point (EC_GROUP_precompute_mult) are marked deprecated since 3.0 without a successor.
-#define OPENSSL_SUPPRESS_DEPRECATED
-
 #include <openssl/bio.h>
 #include <openssl/bn.h>
 #include <openssl/core_names.h>

@@ -81,7 +81,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             writeLastPart(data, context, promise)
             answerRefusalInItsTurn(context)
             if case .serving = phase, isLastRequest, ledger.responsesOwed == 0 {
-                end(context, lingering: ledger.isReadingRequest)
+                // A client that does not know of the shutdown may be sending its next request.
+                end(context, lingering: ledger.isReadingRequest || isDraining)
             }
         }
     }
@@ -117,10 +118,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func requestBegins(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
         deadline.hasPartialHead = false
-        if let length = request.headerFields[.contentLength].flatMap(Int.init), length > configuration.maximumBodyBytes
-        {
-            return refuse(.bodyTooLarge, context)
-        }
+        let declaredBytes = request.headerFields[.contentLength].flatMap(Int.init) ?? 0
+        guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
         ledger.requestBegins()
         isLastRequest = request.isLastOnItsConnection
         if request.headerFields[.expect]?.lowercased() == "100-continue", ledger.responsesOwed == 1 {

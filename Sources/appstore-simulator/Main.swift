@@ -27,8 +27,8 @@ struct Main: AsyncParsableCommand {
     @Option(help: "A folder that keeps keys and certificates; without it they are new each time.")
     var state: String?
 
-    @Option(help: "Makes identifiers and random faults come out the same.")
-    var seed: UInt64 = .random(in: 0...UInt64(Int64.max))
+    @Option(help: "Makes identifiers and random faults come out the same; drawn and printed unless given.")
+    var seed: UInt64?
 
     @Option(help: "A file to write the line of JSON to.")
     var readyFile: String?
@@ -38,7 +38,8 @@ struct Main: AsyncParsableCommand {
         logger.logLevel = .warning
         let simulator = try await Simulator.start(
             SimulatorConfiguration(
-                production: production, sandbox: sandbox, control: control, stateDirectory: state, seed: seed,
+                production: production, sandbox: sandbox, control: control, stateDirectory: state,
+                seed: seed ?? .random(in: 0...UInt64(Int64.max)),
                 logger: logger))
         // Not `print`, whose buffer would keep the line from whoever waits for it at the other end of a pipe.
         try FileHandle.standardOutput.write(contentsOf: Data((simulator.announcement + "\n").utf8))

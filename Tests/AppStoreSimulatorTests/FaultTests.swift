@@ -43,7 +43,8 @@ struct FaultTests {
             fixture.state.inject(Fault(.status(503), count: 1))
             let first = try await transactionInfo(fixture, id)
             let second = try await transactionInfo(fixture, id)
-            #expect([first.status, second.status] == [502, 200])
+            #expect(first.status == 502)
+            #expect(second.status == 200)
         }
     }
 
@@ -57,18 +58,18 @@ struct FaultTests {
         }
     }
 
-    @Test func `a reset breaks the connection, before the work or after it`() async throws {
+    /// The first call of a client, since libcurl quietly repeats what fails on a connection that it has used before.
+    @Test(arguments: [false, true])
+    func `a reset breaks the connection, before the work or after it`(afterProcessing: Bool) async throws {
         try await SimulatorFixture.with { fixture in
             let id = try #require(try fixture.buyOnce().transactionId)
-            for afterProcessing in [false, true] {
-                fixture.state.inject(Fault(.connectionReset(afterProcessing: afterProcessing), count: 1))
-                let error = await #expect(throws: CurlError.self) { try await transactionInfo(fixture, id) }
-                #expect(error?.requestMayHaveBeenSent == true)
-                let received = try #require(fixture.state.received.requests.last)
-                #expect(received.status == nil)
-                #expect(received.reason == (afterProcessing ? nil : "reset by a fault"))
-                #expect(try await transactionInfo(fixture, id).status == 200)
-            }
+            fixture.state.inject(Fault(.connectionReset(afterProcessing: afterProcessing), count: 1))
+            let error = await #expect(throws: CurlError.self) { try await transactionInfo(fixture, id) }
+            #expect(error?.requestMayHaveBeenSent == true)
+            let received = try #require(fixture.state.received.requests.last)
+            #expect(received.status == nil)
+            #expect(received.reason == (afterProcessing ? nil : "reset by a fault"))
+            #expect(try await transactionInfo(fixture, id).status == 200)
         }
     }
 

@@ -66,7 +66,7 @@ struct RateLimitTests {
         try await SimulatorFixture.with { (fixture) async throws in
             let limits: JSONValue = [
                 "rateLimits": [
-                    ["endpoint": "Get Refund History", "environment": "Sandbox", "limit": 0, "windowSeconds": 60]
+                    ["environment": "Sandbox", "endpoint": "Get Refund History", "limit": 0, "windowSeconds": 60]
                 ]
             ]
             #expect(try await fixture.control("PUT", "/rate-limits", limits).status == 204)

@@ -118,7 +118,10 @@ struct SimulatorFixture: Sendable {
         _ method: String, _ url: String, headers: [(name: String, value: String)], body: [UInt8]? = nil
     ) async throws -> CurlResponse {
         let method = try #require(CurlRequest.Method(rawValue: method))
-        return try await client.perform(CurlRequest(method, url, headers: headers, body: body))
+        // Generous, since many simulators share a small machine.
+        let request = CurlRequest(
+            method, url, headers: headers, body: body, connectTimeout: .seconds(60), totalTimeout: .seconds(120))
+        return try await client.perform(request)
     }
 
     /// Expects one of Apple's errors.

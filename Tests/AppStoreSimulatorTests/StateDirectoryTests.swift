@@ -37,7 +37,7 @@ struct StateDirectoryTests {
 
     @Test func `keys are for their owner only`() async throws {
         try await withDirectory { path in
-            await try Simulator.start(SimulatorConfiguration(stateDirectory: path)).stop()
+            try await Simulator.start(SimulatorConfiguration(stateDirectory: path)).stop()
             #expect(try permissions(path) == 0o700)
             let names = try FileManager.default.contentsOfDirectory(atPath: path)
             #expect(names.filter { $0.hasSuffix(".key") }.count == 4)
@@ -73,7 +73,7 @@ struct StateDirectoryTests {
             try await Simulator.start(SimulatorConfiguration(stateDirectory: "/dev/null/state"))
         }
         try await withDirectory { path in
-            await try Simulator.start(SimulatorConfiguration(stateDirectory: path)).stop()
+            try await Simulator.start(SimulatorConfiguration(stateDirectory: path)).stop()
             try "damaged".write(toFile: path + "/leaf.key", atomically: true, encoding: .utf8)
             await #expect(throws: PrivateKeyError.self) {
                 try await Simulator.start(SimulatorConfiguration(stateDirectory: path))

@@ -61,7 +61,7 @@ import Testing
     }
 
     @Test func aListenerThatCouldNotBindCanTryAgain() async throws {
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
         try Data().write(to: URL(fileURLWithPath: path))
         let listener = listener(.unix(path: path, mode: 0o600))
         await #expect(throws: ListenerError.self) { try await listener.bind() }
@@ -72,7 +72,7 @@ import Testing
 
     @Test(arguments: [0o600, 0o660, 0o666] as [UInt16])
     func theSocketFileHasItsModeAndIsRemovedInTheEnd(_ mode: UInt16) async throws {
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
         let listener = listener(.unix(path: path, mode: mode))
         #expect(try await listener.bind() == .unix(path: path))
         let attributes = try FileManager.default.attributesOfItem(atPath: path)
@@ -82,7 +82,7 @@ import Testing
     }
 
     @Test func aSocketFileThatADeadProcessLeftIsReplaced() async throws {
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
         try leaveStaleSocket(at: path)
         try await ListenerFixture.with(address: .unix(path: path, mode: 0o600)) { fixture in
             let client = try await fixture.connect()
@@ -92,7 +92,7 @@ import Testing
     }
 
     @Test func aSocketThatSomebodyServesIsLeftAlone() async throws {
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
         try await ListenerFixture.with(address: .unix(path: path, mode: 0o600)) { fixture in
             #expect(await failure(.unix(path: path, mode: 0o600))?.reason == .addressInUse)
             let client = try await fixture.connect()
@@ -102,14 +102,16 @@ import Testing
     }
 
     @Test func aFileThatIsNoSocketIsLeftAlone() async throws {
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
+        defer { unlink(path) }
         try Data("precious".utf8).write(to: URL(fileURLWithPath: path))
         #expect(await failure(.unix(path: path, mode: 0o600))?.reason == .notASocket)
         #expect(try String(contentsOfFile: path, encoding: .utf8) == "precious")
     }
 
     @Test func theSocketFileOfASuccessorIsLeftAlone() async throws {
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
+        defer { unlink(path) }
         let first = listener(.unix(path: path, mode: 0o600))
         _ = try await first.bind()
         try FileManager.default.removeItem(atPath: path)

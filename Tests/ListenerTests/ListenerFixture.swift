@@ -51,11 +51,9 @@ struct ListenerFixture: Sendable {
         }
     }
 
-    /// A path for a Unix socket in a directory of its own.
-    static func temporaryPath() throws -> String {
-        let directory = "/tmp/listener-\(UUID().uuidString.prefix(8))"
-        try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: false)
-        return directory + "/test.sock"
+    /// A path for a Unix socket, at which there is nothing.
+    static func temporaryPath() -> String {
+        "/tmp/listener-\(UUID().uuidString.prefix(8)).sock"
     }
 
     static func echo(behind gate: Gate) -> HTTPChannelHandler.Responder {

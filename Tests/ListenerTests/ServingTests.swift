@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(2))) struct ServingTests {
     @Test func severalListenersServeAtOnce() async throws {
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
         try await ListenerFixture.with { tcp in
             try await ListenerFixture.with(address: .unix(path: path, mode: 0o600)) { unix in
                 for fixture in [tcp, unix] {
@@ -29,7 +29,7 @@ import Testing
             try await client.request("GET", "/")
             #expect(try await client.response().body == "127.0.0.1")
         }
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
         try await ListenerFixture.with(address: .unix(path: path, mode: 0o600), responder: peer) { fixture in
             let client = try await fixture.connect()
             try await client.request("GET", "/")

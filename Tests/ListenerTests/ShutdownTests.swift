@@ -63,7 +63,7 @@ import Testing
     }
 
     @Test func theSocketFileIsGoneAtOnce() async throws {
-        let path = try ListenerFixture.temporaryPath()
+        let path = ListenerFixture.temporaryPath()
         try await ListenerFixture.with(address: .unix(path: path, mode: 0o600)) { fixture in
             #expect(FileManager.default.fileExists(atPath: path))
             let idle = try await fixture.connect()

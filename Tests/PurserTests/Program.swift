@@ -9,35 +9,41 @@ enum Program {
         let errorOutput: String
     }
 
-    /// Runs `purser` to its end, with nothing in its environment but what is given.
+    /// Closes every descriptor but the standard three, then becomes the program.
     ///
-    /// What it prints must fit into a pipe (64 KiB), since it is read after the end.
+    /// Without it a child inherits the sockets and pipes of tests that run beside it, whose other ends then never close.
+    private static let launcher =
+        "for path in /proc/self/fd/*; do n=${path##*/}; if [ $n -gt 2 ]; then eval \"exec $n>&-\"; fi; done; exec \"$@\""
+
+    /// Runs `purser` to its end, with nothing in its environment but what is given.
     static func run(
         _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) async throws -> Outcome {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "purser-run-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["input", "output", "error"].map { folder.appending(path: $0) }
+        try Data(input.utf8).write(to: files[0])
+        for file in files.dropFirst() { try Data().write(to: file) }
         let process = Process()
-        process.executableURL = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-            .appending(path: "purser")
-        process.arguments = arguments
+        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
+        process.executableURL = URL(filePath: "/bin/bash")
+        process.arguments = ["-c", launcher, "launcher", program.path] + arguments
         process.environment = environment
-        let (standardInput, standardOutput, standardError) = (Pipe(), Pipe(), Pipe())
-        process.standardInput = standardInput
-        process.standardOutput = standardOutput
-        process.standardError = standardError
+        process.standardInput = try FileHandle(forReadingFrom: files[0])
+        process.standardOutput = try FileHandle(forWritingTo: files[1])
+        process.standardError = try FileHandle(forWritingTo: files[2])
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
             process.terminationHandler = { _ in continuation.resume() }
             do {
                 try process.run()
-                try standardInput.fileHandleForWriting.write(contentsOf: Data(input.utf8))
-                try standardInput.fileHandleForWriting.close()
             } catch {
                 process.terminationHandler = nil
                 continuation.resume(throwing: error)
             }
         }
         return Outcome(
-            status: process.terminationStatus,
-            output: String(decoding: try standardOutput.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self),
-            errorOutput: String(decoding: try standardError.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self))
+            status: process.terminationStatus, output: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self),
+            errorOutput: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
     }
 }

@@ -30,13 +30,16 @@ import Testing
                 var received: [UInt8] = []
                 var buffer = [UInt8](repeating: 0, count: 1 << 16)
                 while received.last != UInt8(ascii: "\n") {
-                    received += buffer.prefix(max(0, read(descriptor, &buffer, buffer.count)))
+                    let count = read(descriptor, &buffer, buffer.count)
+                    guard count > 0 else { break }
+                    received += buffer.prefix(count)
                 }
                 continuation.resume(returning: received)
             }
             writer.write(line)
         }
         #expect(received == line)
+        #expect(pipe.lines().isEmpty)
         #expect(writer.lostLines == 0)
     }
 

@@ -3,6 +3,12 @@ import Systemd
 import Testing
 
 @Suite struct LogDestinationTests {
+    private let (pipe, other): (TestPipe, TestPipe)
+
+    init() throws {
+        (pipe, other) = (try TestPipe(), try TestPipe())
+    }
+
     private func detect(_ descriptor: Int32, journalStream: String? = nil) -> LogDestination.Format {
         let environment = journalStream.map { ["JOURNAL_STREAM": $0] } ?? [:]
         return LogDestination.detect(
@@ -16,19 +22,17 @@ import Testing
         return "\(status.st_dev):\(status.st_ino)"
     }
 
-    @Test func theJournalIsUsedWhenStandardErrorLeadsThere() throws {
-        let pipe = try TestPipe()
+    @Test func theJournalIsUsedWhenStandardErrorLeadsThere() {
         #expect(detect(pipe.writingEnd, journalStream: deviceAndInode(pipe.writingEnd)) == .journal)
     }
 
-    @Test func aStandardErrorThatWasRedirectedSinceIsNotTheJournal() throws {
-        let (pipe, other) = (try TestPipe(), try TestPipe())
+    @Test func aStandardErrorThatWasRedirectedSinceIsNotTheJournal() {
         #expect(detect(pipe.writingEnd, journalStream: deviceAndInode(other.writingEnd)) == .jsonLines)
     }
 
     @Test(arguments: ["", "1", "a:b", "1:2:3", ":"])
-    func aMalformedJournalStreamIsIgnored(_ stream: String) throws {
-        #expect(detect(try TestPipe().writingEnd, journalStream: stream) == .jsonLines)
+    func aMalformedJournalStreamIsIgnored(_ stream: String) {
+        #expect(detect(pipe.writingEnd, journalStream: stream) == .jsonLines)
     }
 
     @Test func aTerminalGetsLinesForPeople() throws {
@@ -38,7 +42,7 @@ import Testing
         #expect(detect(terminal) == .terminal)
     }
 
-    @Test func aPipeGetsJSONLines() throws {
-        #expect(detect(try TestPipe().writingEnd) == .jsonLines)
+    @Test func aPipeGetsJSONLines() {
+        #expect(detect(pipe.writingEnd) == .jsonLines)
     }
 }

@@ -15,10 +15,10 @@ extension AppleService {
 
     /// Get Transaction History, version 2.
     func history(_ identifier: String, _ app: RegisteredApp, _ call: Call) throws(Refusal) -> OutgoingResponse {
-        let filter = try HistoryFilter(call.request.query)
         let page = try state.withContent { content throws(Refusal) in
             let customer = try content.world.customer(
                 identifier, bundleID: app.bundleID, environment: environment)
+            let filter = try HistoryFilter(call.request.query)
             return try content.world.historyPage(of: customer, filter: filter, size: content.pageSize)
         }
         let response = HistoryResponse(

@@ -2,15 +2,6 @@ import AppStoreAPI
 import Foundation
 import OpenSSL
 
-/// What the listener is to do with a request's outcome.
-enum Delivery: Sendable {
-    case response(OutgoingResponse)
-    /// Sends the first half of the body, then ends the connection.
-    case truncated(OutgoingResponse)
-    /// Resets the connection.
-    case reset
-}
-
 /// One of Apple's two servers: from a request to what goes out, faults included.
 struct AppleService: Sendable {
     /// The longest request body that is read, in bytes.
@@ -106,13 +97,4 @@ struct AppleService: Sendable {
         guard environment == .sandbox || app.isReleasedToProduction else { throw .unauthenticated(.notReleased) }
         return app
     }
-}
-
-/// A request on its way through the service.
-struct Call: Sendable {
-    let request: IncomingRequest
-    let token: Result<BearerToken, TokenFault>
-    /// The time by the server's clock, which a fault may have set wrong.
-    let time: Date
-    let tampering: Tampering?
 }

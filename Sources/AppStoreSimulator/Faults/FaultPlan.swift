@@ -53,6 +53,9 @@ struct FaultPlan: Sendable {
             response = .json(status, payload.serialized())
         } else if status == 401 {
             response = Refusal.unauthenticated
+        } else if status == 204 || status == 304 {
+            // These never have a body (RFC 9110 section 6.4.1).
+            response = OutgoingResponse(status: status)
         } else {
             response = .text(status, message ?? "status \(status)\n")
         }

@@ -1,12 +1,5 @@
 import AppStoreAPI
 
-/// A page of a list, before it is signed.
-struct TransactionPage: Sendable {
-    let transactions: [TransactionPayload]
-    let revision: Revision
-    let hasMore: Bool
-}
-
 extension World {
     /// One page of a customer's history, by last change.
     ///

@@ -118,7 +118,7 @@ extension World {
         return payload
     }
 
-    /// The period of a subscription that ends last.
+    /// The period of a subscription that begins last.
     private func latestPeriod(
         ofSubscriptionWith record: TransactionRecord
     ) throws(ControlError) -> TransactionRecord {
@@ -128,7 +128,8 @@ extension World {
         let periods = records(of: record.customer).filter {
             $0.payload.originalTransactionId == record.payload.originalTransactionId
         }
-        return periods.max { ($0.payload.purchaseDate ?? 0) < ($1.payload.purchaseDate ?? 0) } ?? record
+        // Of periods that begin together, as after an upgrade at once, the one that was made last counts.
+        return periods.reversed().max { ($0.payload.purchaseDate ?? 0) < ($1.payload.purchaseDate ?? 0) } ?? record
     }
 }
 

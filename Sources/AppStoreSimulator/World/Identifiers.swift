@@ -1,0 +1,41 @@
+/// All identifiers that Apple assigns.
+struct Identifiers: Sendable {
+    private var generator: SeededGenerator
+    /// 15 digits in production, 16 beginning with 2000000 in the sandbox.
+    private var transactions: [SimulatedEnvironment: IdentifierSequence]
+    private var lineItems: [SimulatedEnvironment: IdentifierSequence]
+    /// 18 digits.
+    private var appTransactions: IdentifierSequence
+    private var keys: IdentifierSequence
+
+    init(seed: UInt64) {
+        var generator = SeededGenerator(seed: seed)
+        let production: ClosedRange<UInt64> = 430_000_000_000_000...439_999_999_999_999
+        let sandbox: ClosedRange<UInt64> = 2_000_000_100_000_000...2_000_000_499_999_999
+        func sequences() -> [SimulatedEnvironment: IdentifierSequence] {
+            [
+                .production: IdentifierSequence(from: production, largestGap: 99_991, using: &generator),
+                .sandbox: IdentifierSequence(from: sandbox, largestGap: 97, using: &generator),
+            ]
+        }
+        transactions = sequences()
+        lineItems = sequences()
+        appTransactions = IdentifierSequence(
+            from: 704_000_000_000_000_000...704_999_999_999_999_999, largestGap: 999_983, using: &generator)
+        keys = IdentifierSequence(from: 1_000_000_000...1_999_999_999, largestGap: 997, using: &generator)
+        self.generator = generator
+    }
+
+    mutating func transaction(in environment: SimulatedEnvironment) -> String {
+        transactions[environment]?.next(using: &generator) ?? ""
+    }
+
+    mutating func lineItem(in environment: SimulatedEnvironment) -> String {
+        lineItems[environment]?.next(using: &generator) ?? ""
+    }
+
+    mutating func appTransaction() -> String { appTransactions.next(using: &generator) }
+
+    /// Ten characters, as the ids of keys have.
+    mutating func key() -> String { keys.next(using: &generator) }
+}
