@@ -81,12 +81,11 @@ check-apple-library: deps ## Hold the simulator against Apple's own Python libra
 	swift build --product appstore-simulator
 	python3 -m venv .build/apple-python-library
 	.build/apple-python-library/bin/pip install --quiet app-store-server-library
-	@folder=$$(mktemp -d); \
-	.build/debug/appstore-simulator --state "$$folder/state" --ready-file "$$folder/ready" >/dev/null & \
-	simulator=$$!; \
-	trap 'kill $$simulator 2>/dev/null || true; wait $$simulator || true; rm -rf "$$folder"' EXIT; \
-	until [ -s "$$folder/ready" ]; do kill -0 $$simulator; sleep 0.1; done; \
-	.build/apple-python-library/bin/python Tests/AppStoreSimulatorTests/Resources/apple_python_library.py "$$folder/ready"
+	@work=$$(mktemp -d); \
+	.build/debug/appstore-simulator --state "$$work/state" --ready-file "$$work/ready.json" >"$$work/log" & pid=$$!; \
+	trap 'kill $$pid; wait $$pid || true; rm -rf "$$work"' EXIT; \
+	for _ in $$(seq 100); do [ -s "$$work/ready.json" ] && break; sleep 0.1; done; \
+	.build/apple-python-library/bin/python Tests/AppStoreSimulatorTests/Resources/apple_python_library.py "$$work/ready.json"
 
 .PHONY: clean
 clean: ## Remove everything that was built

@@ -1,0 +1,64 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import JSON
+import Testing
+
+/// `api/examples` is true: every exchange is replayed and compared member by member.
+struct ExampleTests {
+    private var folder: URL {
+        var url = URL(filePath: #filePath)
+        for _ in 0..<3 { url.deleteLastPathComponent() }
+        return url.appending(path: "api/examples")
+    }
+
+    @Test func `every example goes as it is written`() async throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            .filter { $0.hasSuffix(".json") }.sorted()
+        #expect(names.count >= 9)
+        try await DaemonFixture.with { fixture in
+            let account = try fixture.simulator.state.createAccount(in: .sandbox).id
+            let gems = try #require(try fixture.buy(account, "gems").transactionId)
+            let refunded = try #require(try fixture.buy(account, "gems.500").transactionId)
+            try fixture.simulator.state.refund(refunded)
+            for name in names {
+                let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+                    .replacingOccurrences(of: "{{gems}}", with: gems)
+                    .replacingOccurrences(of: "{{refunded}}", with: refunded)
+                try await replay(try JSONValue(parsing: text), name, fixture)
+            }
+        }
+    }
+
+    private func replay(_ example: JSONValue, _ name: String, _ fixture: DaemonFixture) async throws {
+        let request = try #require(example["request"])
+        let reply = try await fixture.send(
+            try #require(request["method"]?.string), try #require(request["path"]?.string),
+            body: request["body"]?.serializedString())
+        #expect(JSONValue.number(JSONNumber(reply.status)) == example["response"]?["status"], "\(name)")
+        let expected = try #require(example["response"]?["body"])
+        let difference = Self.difference(expected, try reply.json, at: "body")
+        #expect(difference == nil, "\(name): \(difference ?? "")")
+    }
+
+    /// Where an answer departs from an example; nil when it does not.
+    private static func difference(_ expected: JSONValue, _ actual: JSONValue, at path: String) -> String? {
+        if expected == "{{any}}" { return nil }
+        if let expected = expected.object, let actual = actual.object {
+            guard Set(expected.keys) == Set(actual.keys) else { return "\(path) has the members \(actual.keys)" }
+            for member in expected.members {
+                guard let value = actual[member.key] else { return "\(path).\(member.key) is missing" }
+                if let found = difference(member.value, value, at: "\(path).\(member.key)") { return found }
+            }
+            return nil
+        }
+        if let expected = expected.array, let actual = actual.array {
+            guard expected.count == actual.count else { return "\(path) has \(actual.count) elements" }
+            for (index, pair) in zip(expected, actual).enumerated() {
+                if let found = difference(pair.0, pair.1, at: "\(path)[\(index)]") { return found }
+            }
+            return nil
+        }
+        return expected == actual ? nil : "\(path) is \(actual.serializedString())"
+    }
+}
