@@ -149,6 +149,7 @@ let package = Package(
             name: "KeyCustodyTests",
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging]),
         .testTarget(name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb]),
+        .testTarget(name: "AppStoreClientTests", dependencies: ["AppStoreClient", "JOSE", "OpenSSL"]),
         .testTarget(name: "PurserTests", dependencies: ["purser"]),
         .testTarget(
             name: "AppStoreSimulatorTests",
