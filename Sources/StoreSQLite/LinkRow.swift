@@ -7,18 +7,21 @@ struct LinkRow: Sendable {
     let id: Int64
     let link: Link
 
-    /// - Throws: `DatabaseError` when the row holds a value that this version does not know.
+    /// Reads a row with all columns.
+    ///
+    /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row) throws {
-        id = row["id"]
-        guard let kind = LinkTarget.Kind(rawValue: row["kind"]), let source = LinkSource(rawValue: row["source"]),
-            let user = try? UserID(row["user"])
-        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "link \(id) holds an unknown value") }
-        let environment: String? = row["environment"]
+        id = try row.decode(forColumn: "id")
+        let environment: String? = try row.decode(forColumn: "environment")
         link = Link(
-            app: row["app"], user: user, target: LinkTarget(kind, row["value"]),
-            environment: environment.flatMap(AppStoreEnvironment.init(rawValue:)), source: source,
-            validFrom: Self.date(row["validFrom"]), validUntil: Self.date(row["validUntil"]),
-            createdAt: Self.date(row["createdAt"]) ?? .distantPast, createdBy: row["createdBy"])
+            app: try row.decode(forColumn: "app"), user: try Self.user(row.decode(forColumn: "user")),
+            target: LinkTarget(try Self.known(row, "kind"), try row.decode(forColumn: "value")),
+            environment: try environment == nil ? nil : Self.known(row, "environment"),
+            source: try Self.known(row, "source"),
+            validFrom: try row.decode(Int64?.self, forColumn: "validFrom").map(Date.init(milliseconds:)),
+            validUntil: try row.decode(Int64?.self, forColumn: "validUntil").map(Date.init(milliseconds:)),
+            createdAt: Date(milliseconds: try row.decode(forColumn: "createdAt")),
+            createdBy: try row.decode(forColumn: "createdBy"))
     }
 
     static func insert(_ link: Link, into database: Database) throws {
@@ -29,9 +32,9 @@ struct LinkRow: Sendable {
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
-                link.app, link.user.value, link.target.kind.rawValue, link.target.value, link.environment?.rawValue,
-                link.source.rawValue, milliseconds(link.validFrom), milliseconds(link.validUntil),
-                milliseconds(link.createdAt), link.createdBy, link.user.value.lowercased(),
+                link.app, bytes(link.user), link.target.kind.rawValue, link.target.value, link.environment?.rawValue,
+                link.source.rawValue, link.validFrom?.milliseconds, link.validUntil?.milliseconds,
+                link.createdAt.milliseconds, link.createdBy, folded(link.user.value),
             ])
     }
 
@@ -42,21 +45,53 @@ struct LinkRow: Sendable {
                 UPDATE link SET environment = ?, source = ?, validFrom = ?, createdAt = ?, createdBy = ? WHERE id = ?
                 """,
             arguments: [
-                link.environment?.rawValue, link.source.rawValue, Self.milliseconds(link.validFrom),
-                Self.milliseconds(link.createdAt), link.createdBy, id,
+                link.environment?.rawValue, link.source.rawValue, link.validFrom?.milliseconds,
+                link.createdAt.milliseconds, link.createdBy, id,
             ])
     }
 
-    func end(at date: Date, in database: Database) throws {
+    /// Ends the link.
+    ///
+    /// - Returns: the link as ended.
+    @discardableResult
+    func end(at date: Date, in database: Database) throws -> Link {
         try database.execute(
-            sql: "UPDATE link SET validUntil = ? WHERE id = ?", arguments: [Self.milliseconds(date), id])
+            sql: "UPDATE link SET validUntil = ? WHERE id = ?", arguments: [date.milliseconds, id])
+        return link.with(validUntil: Date(milliseconds: date.milliseconds), createdAt: link.createdAt)
     }
 
-    private static func milliseconds(_ date: Date?) -> Int64? {
-        date.map { Int64(($0.timeIntervalSince1970 * 1000).rounded()) }
+    /// A user's id as the column `user` holds it.
+    static func bytes(_ user: UserID) -> Data { Data(user.value.utf8) }
+
+    /// The user's id that the column `user` holds.
+    static func user(_ bytes: Data) throws -> UserID {
+        guard let id = String(data: bytes, encoding: .utf8), let user = try? UserID(id) else { throw unknown("user") }
+        return user
     }
 
-    private static func date(_ milliseconds: Int64?) -> Date? {
-        milliseconds.map { Date(timeIntervalSince1970: TimeInterval($0) / 1000) }
+    /// A user's id as the column `userFolded` holds it.
+    static func folded(_ id: String) -> Data { Data(id.lowercased().utf8) }
+
+    private static func known<Value: RawRepresentable>(_ row: Row, _ column: String) throws -> Value
+    where Value.RawValue == String {
+        guard let value = try Value(rawValue: row.decode(forColumn: column)) else { throw unknown(column) }
+        return value
+    }
+
+    private static func unknown(_ column: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown value in column \(column) of table link")
+    }
+}
+
+extension Link {
+    /// The link as it comes back from its row: with an instant to the millisecond, from which the rules take the others.
+    var asStored: Link {
+        with(validUntil: validUntil, createdAt: Date(milliseconds: createdAt.milliseconds))
+    }
+
+    fileprivate func with(validUntil: Date?, createdAt: Date) -> Link {
+        Link(
+            app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
+            validUntil: validUntil, createdAt: createdAt, createdBy: createdBy)
     }
 }

@@ -7,7 +7,7 @@ extension SQLiteStore: LinkStore {
         try await read("read a user's links") { database in
             try Self.rows(
                 database, sql: "SELECT * FROM link WHERE app = ? AND user = ? ORDER BY id",
-                arguments: [app, user.value]
+                arguments: [app, LinkRow.bytes(user)]
             ).map(\.link)
         }
     }
@@ -30,23 +30,25 @@ extension SQLiteStore: LinkStore {
     }
 
     package func declare(_ statement: Link, transfer: Bool) async throws(ServiceError) -> LinkRules.Decision {
-        try await apply(statement) { LinkRules.declare(statement, existing: $0, transfer: transfer) }
+        try await apply(statement.asStored) { LinkRules.declare($0, existing: $1, transfer: transfer) }
     }
 
     package func learn(_ statement: Link) async throws(ServiceError) -> LinkRules.Decision {
-        try await apply(statement) { LinkRules.learn(statement, existing: $0) }
+        try await apply(statement.asStored) { LinkRules.learn($0, existing: $1) }
     }
 
     package func end(
         app: String, user: UserID, target: LinkTarget, at date: Date
     ) async throws(ServiceError) -> [Link] {
         try await write("end a link") { database in
-            let current = try Self.rows(database, app: app, target: target).filter {
-                $0.link.isInForce && $0.link.user == user
-            }
-            for row in current { try row.end(at: date, in: database) }
-            let ended = Set(current.map(\.id))
-            return try Self.rows(database, app: app, target: target).filter { ended.contains($0.id) }.map(\.link)
+            try Self.rows(
+                database,
+                sql: """
+                    SELECT * FROM link
+                    WHERE app = ? AND kind = ? AND value = ? AND user = ? AND validUntil IS NULL ORDER BY id
+                    """,
+                arguments: [app, target.kind.rawValue, target.value, LinkRow.bytes(user)]
+            ).map { try $0.end(at: date, in: database) }
         }
     }
 
@@ -54,15 +56,15 @@ extension SQLiteStore: LinkStore {
         guard !ids.isEmpty else { return [] }
         return try await read("look for users") { database in
             var users: Set<UserID> = []
-            for folded in ids.map({ $0.lowercased() }).sorted().chunks(of: Self.maximumListLength) {
-                let found = try String.fetchAll(
+            for folded in Array(Set(ids.map(LinkRow.folded))).chunks(of: Self.maximumListLength) {
+                let found = try Data.fetchAll(
                     database,
                     sql: """
                         SELECT DISTINCT user FROM link
                         WHERE app = ? AND validUntil IS NULL AND userFolded IN (\(Self.placeholders(folded.count)))
                         """,
-                    arguments: StatementArguments([app] + folded))
-                users.formUnion(found.compactMap { try? UserID($0) })
+                    arguments: [app] + StatementArguments(folded))
+                for bytes in found { users.insert(try LinkRow.user(bytes)) }
             }
             return users
         }
@@ -79,11 +81,11 @@ extension SQLiteStore {
 
     /// Loads the links of a statement's identifier, asks the rule, and carries out its decision, all in one transaction.
     private func apply(
-        _ statement: Link, rule: @escaping @Sendable ([Link]) -> LinkRules.Decision
+        _ statement: Link, rule: @escaping @Sendable (_ statement: Link, _ existing: [Link]) -> LinkRules.Decision
     ) async throws(ServiceError) -> LinkRules.Decision {
         try await write("record a link") { database in
             let rows = try Self.rows(database, app: statement.app, target: statement.target)
-            let decision = rule(rows.map(\.link))
+            let decision = rule(statement, rows.map(\.link))
             switch decision {
             case .keep, .conflict: break
             case .replace(let old, let new):

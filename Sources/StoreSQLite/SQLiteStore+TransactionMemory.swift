@@ -27,6 +27,7 @@ extension SQLiteStore: TransactionMemory {
 
     package func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError) {
         guard !entries.isEmpty else { return }
+        let maximum = maximumKnownIdentifiers
         try await write("remember identifiers") { database in
             // An unchanged entry is no write, so that what is known already costs no page.
             let statement = try database.cachedStatement(
@@ -39,6 +40,21 @@ extension SQLiteStore: TransactionMemory {
                 try statement.execute(
                     arguments: [app, entry.identifier, entry.environment.rawValue, entry.appTransactionID])
             }
+            try Self.forgetOldest(database, beyond: maximum, atMost: entries.count + Self.forgettingSlack)
         }
+    }
+}
+
+extension SQLiteStore {
+    /// How many more identifiers one write may forget than it adds, for a maximum that was lowered.
+    private static let forgettingSlack = 500
+
+    private static func forgetOldest(_ database: Database, beyond maximum: Int, atMost batch: Int) throws {
+        try database.execute(
+            sql: """
+                DELETE FROM knownIdentifier
+                WHERE id <= (SELECT max(id) FROM knownIdentifier) - ? AND id < (SELECT min(id) FROM knownIdentifier) + ?
+                """,
+            arguments: [maximum, batch])
     }
 }

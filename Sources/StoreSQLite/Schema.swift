@@ -1,9 +1,16 @@
+import Domain
 import GRDB
 
 /// The tables, as migrations that only go forward.
 ///
-/// Times are UNIX milliseconds. Text keys compare byte by byte.
+/// Times are UNIX milliseconds. Text compares byte by byte. A user's id is a BLOB: it is any bytes of UTF-8, and GRDB binds
+/// text as a C string, which ends at the first NUL, where another user's id may end too.
 enum Schema {
+    /// "Purs" in SQLite's `application_id`: tells our files from other programs'.
+    ///
+    /// Source: https://www.sqlite.org/pragma.html#pragma_application_id
+    static let applicationID = 0x5075_7273
+
     static var migrator: DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("0001 links, known identifiers, installation keys") { database in
@@ -12,7 +19,7 @@ enum Schema {
                     CREATE TABLE link (
                         id INTEGER PRIMARY KEY AUTOINCREMENT,
                         app TEXT NOT NULL,
-                        user TEXT NOT NULL,
+                        user BLOB NOT NULL,
                         kind TEXT NOT NULL,
                         value TEXT NOT NULL,
                         environment TEXT,
@@ -22,19 +29,21 @@ enum Schema {
                         createdAt INTEGER NOT NULL,
                         createdBy TEXT NOT NULL,
                         -- The user's id as an appAccountToken is compared: without case.
-                        userFolded TEXT NOT NULL
+                        userFolded BLOB NOT NULL
                     ) STRICT;
                     CREATE INDEX linkByTarget ON link (app, kind, value);
                     CREATE INDEX linkByUser ON link (app, user);
                     CREATE INDEX linkByFoldedUser ON link (app, userFolded) WHERE validUntil IS NULL;
 
+                    -- Rows leave only at the low end of `id`, so that the ids tell how many there are.
                     CREATE TABLE knownIdentifier (
+                        id INTEGER PRIMARY KEY,
                         app TEXT NOT NULL,
                         identifier TEXT NOT NULL,
                         environment TEXT NOT NULL,
                         appTransactionId TEXT,
-                        PRIMARY KEY (app, identifier, environment)
-                    ) STRICT, WITHOUT ROWID;
+                        UNIQUE (app, identifier, environment)
+                    ) STRICT;
 
                     CREATE TABLE installationKey (
                         name TEXT PRIMARY KEY,
@@ -49,5 +58,35 @@ enum Schema {
                     """)
         }
         return migrator
+    }
+
+    /// Looks whether a database is one that this version may open; changes nothing.
+    ///
+    /// - Throws: `storeUnavailable` when it is another program's or was written by a newer version; `DatabaseError`.
+    static func check(_ database: Database, path: String) throws {
+        let isEmpty = try Int.fetchOne(database, sql: "SELECT count(*) FROM sqlite_schema") == 0
+        guard try isEmpty || currentApplicationID(database) == applicationID else {
+            throw StoreFile.failure(path, "it is a database of another program")
+        }
+        let unknown = try migrator.appliedIdentifiers(database).subtracting(migrator.migrations)
+        guard unknown.isEmpty else {
+            let names = unknown.sorted().joined(separator: ", ")
+            throw ServiceError(
+                .storeUnavailable, "The store \(path) was written by a newer version of Purser; run that version.",
+                cause: "unknown migrations: \(names)")
+        }
+    }
+
+    /// Brings a database that was checked to this version's tables.
+    static func migrate(_ pool: DatabasePool) throws {
+        try pool.writeWithoutTransaction { database in
+            guard try currentApplicationID(database) != applicationID else { return }
+            try database.execute(sql: "PRAGMA application_id = \(applicationID)")
+        }
+        try migrator.migrate(pool)
+    }
+
+    private static func currentApplicationID(_ database: Database) throws -> Int? {
+        try Int.fetchOne(database, sql: "PRAGMA application_id")
     }
 }

@@ -5,7 +5,8 @@ import Synchronization
 /// Keeps a second daemon off the same store.
 ///
 /// An advisory lock (flock(2)) on a file beside the database, not SQLite's own exclusive mode: that would shut out the
-/// online backup and the `sqlite3` shell too. The kernel drops it when the process dies, however it dies.
+/// online backup and the `sqlite3` shell too. The kernel drops it when the process dies, however it dies. The lock's file
+/// stays: were it removed, two daemons could each lock a file of that name.
 final class StoreLock: Sendable {
     private let descriptor: Mutex<CInt?>
 
@@ -13,24 +14,19 @@ final class StoreLock: Sendable {
 
     deinit { release() }
 
+    /// Takes the lock.
+    ///
     /// - Throws: `storeUnavailable` naming the file and the process that holds it.
     static func acquire(for path: String) throws(ServiceError) -> StoreLock {
         let lockPath = path + ".lock"
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
-            let reason = String(cString: strerror(errno))
-            throw ServiceError(
-                .storeUnavailable,
-                "The store \(path) cannot be opened: \(lockPath): \(reason). Its folder must exist and be writable.",
-                cause: reason)
-        }
+        guard descriptor >= 0 else { throw StoreFile.failure(path, "its lock \(lockPath): \(StoreFile.reason(errno))") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             let holder = readHolder(descriptor)
             Foundation.close(descriptor)
             guard code == EWOULDBLOCK else {
-                throw ServiceError(
-                    .storeUnavailable, "The store \(path) cannot be locked: \(String(cString: strerror(code))).")
+                throw StoreFile.failure(path, "its lock \(lockPath): \(StoreFile.reason(code))")
             }
             throw ServiceError(
                 .storeUnavailable,

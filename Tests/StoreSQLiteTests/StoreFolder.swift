@@ -1,4 +1,6 @@
+import Domain
 import Foundation
+import GRDB
 import StoreSQLite
 
 /// A folder of a test's own, gone when the test is.
@@ -12,7 +14,30 @@ final class StoreFolder: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: url) }
 
+    /// The store's file, by the name that the store itself gives it.
     var path: String { url.appending(path: "purser.db").path }
 
     func open() async throws -> SQLiteStore { try await SQLiteStore.open(at: path) }
+
+    /// The error of opening, nil when it opens after all.
+    func failureOfOpening() async throws -> ServiceError? {
+        do throws(ServiceError) {
+            await (try await SQLiteStore.open(at: path)).close()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// Works on the file as another program would.
+    func withForeignConnection<Value>(_ work: (Database) throws -> Value) throws -> Value {
+        let queue = try DatabaseQueue(path: path)
+        let value = try queue.writeWithoutTransaction(work)
+        try queue.close()
+        return value
+    }
+
+    func permissions(of name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: url.appending(path: name).path)[.posixPermissions] as? Int
+    }
 }

@@ -75,6 +75,77 @@ package struct LinkStoreContract: Sendable, CustomTestStringConvertible {
                 app: "coins", user: link.user, target: link.target, at: Date(timeIntervalSince1970: 900))
             #expect(try await store.knownUsers(app: "coins", matching: [folded]).isEmpty)
         },
+        LinkStoreContract("users whose ids differ in a byte are different users, even behind a NUL") { store in
+            let ids = ["bob", "Bob", "bob ", "bob\u{0}", "bob\u{0}1", "bob%", "b_b"]
+            for id in ids {
+                let link = try Link.sample(.transactionId, "of-\(id.utf8.count)-\(id.hashValue)", user: id)
+                #expect(try await store.declare(link, transfer: false) == .insert(link))
+            }
+            for id in ids {
+                let links = try await store.links(app: "coins", user: try UserID(id))
+                #expect(links.map(\.user.value) == [id])
+                #expect(
+                    try await store.end(
+                        app: "coins", user: try UserID(id + "\u{0}x"), target: links[0].target, at: Date()
+                    ).isEmpty)
+            }
+        },
+        LinkStoreContract("one identifier can belong to a user in each environment") { store in
+            let sandbox = try Link.sample(.transactionId, "1", user: "alice", environment: .sandbox)
+            let production = try Link.sample(.transactionId, "1", user: "bob", environment: .production)
+            #expect(try await store.declare(sandbox, transfer: false) == .insert(sandbox))
+            #expect(try await store.declare(production, transfer: false) == .insert(production))
+            #expect(try await store.links(app: "coins", targets: [sandbox.target]) == [sandbox, production])
+            let either = try Link.sample(.transactionId, "1", user: "carol", created: 500)
+            let decision = try await store.declare(either, transfer: true)
+            guard case .transfer(let old, _, let new) = decision else {
+                Issue.record("\(decision)")
+                return
+            }
+            #expect(old == [sandbox, production])
+            let links = try await store.links(app: "coins", targets: [sandbox.target])
+            #expect(links.filter(\.isInForce) == [new])
+            #expect(links.count == 3)
+        },
+        LinkStoreContract("a link begins where the last one of its identifier ended") { store in
+            let bob = try Link.sample(.originalTransactionId, "1", user: "bob", created: 100)
+            _ = try await store.declare(bob, transfer: false)
+            _ = try await store.end(
+                app: "coins", user: bob.user, target: bob.target, at: Date(timeIntervalSince1970: 300))
+            _ = try await store.declare(
+                try Link.sample(.originalTransactionId, "1", user: "alice", created: 500), transfer: false)
+            let links = try await store.links(app: "coins", targets: [bob.target])
+            #expect(links.map(\.validFrom) == [nil, Date(timeIntervalSince1970: 300)])
+        },
+        LinkStoreContract("instants are kept to the millisecond, and answered as they are kept") { store in
+            let odd = Date(timeIntervalSince1970: 1_700_000_000.123_456)
+            let kept = Date(timeIntervalSince1970: 1_700_000_000.123)
+            let link = try Link.sample(.transactionId, "1", user: "alice", created: odd.timeIntervalSince1970)
+            guard case .insert(let inserted) = try await store.declare(link, transfer: false) else {
+                Issue.record("not inserted")
+                return
+            }
+            #expect(inserted.createdAt == kept)
+            #expect(try await store.links(app: "coins", user: link.user) == [inserted])
+            let ended = try await store.end(app: "coins", user: link.user, target: link.target, at: odd)
+            #expect(ended.map(\.validUntil) == [kept])
+            #expect(try await store.links(app: "coins", user: link.user) == ended)
+        },
+        LinkStoreContract("links come in the order they were recorded, whatever their kind") { store in
+            let kinds: [LinkTarget.Kind] = [.transactionId, .appTransactionId, .originalTransactionId, .transactionId]
+            var recorded: [Link] = []
+            for (number, kind) in kinds.enumerated() {
+                recorded.append(try Link.sample(kind, "\(9 - number)", user: "alice", created: Double(100 - number)))
+                _ = try await store.declare(recorded[number], transfer: false)
+            }
+            #expect(try await store.links(app: "coins", user: try UserID("alice")) == recorded)
+            #expect(try await store.links(app: "coins", targets: Set(recorded.map(\.target))) == recorded)
+        },
+        LinkStoreContract("nothing asked is nothing found") { store in
+            let links = try await store.links(app: "coins", targets: [])
+            let users = try await store.knownUsers(app: "coins", matching: [])
+            #expect(links.isEmpty && users.isEmpty)
+        },
         LinkStoreContract("of a thousand users that claim one identifier at once, one gets it") { store in
             let winners = try await withThrowingTaskGroup(of: Bool.self) { group in
                 for number in 0..<1000 {

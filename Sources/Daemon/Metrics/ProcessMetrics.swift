@@ -2,33 +2,70 @@ import Foundation
 
 /// What the kernel says of this process, read when it is asked for.
 ///
-/// Source: proc(5); names as in Prometheus' client libraries.
+/// Source: proc_pid_stat(5); names as in Prometheus' client libraries.
 package struct ProcessMetrics: Sendable {
-    private let start = Date().timeIntervalSince1970
+    /// A metric that is ready to be sent.
+    struct Sample {
+        let name: String
+        let text: String
 
-    package init() {}
-
-    func write(to text: inout PrometheusText) {
-        text.gauge("process_start_time_seconds", "Start of the process, UNIX time.", start)
-        if let pages = Self.residentPages() {
-            text.gauge(
-                "process_resident_memory_bytes", "Resident memory.", Double(pages * sysconf(Int32(_SC_PAGESIZE))))
-        }
-        if let entries = try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd") {
-            text.gauge("process_open_fds", "Open file descriptors.", Double(entries.count))
-        }
-        var usage = rusage()
-        if getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage) == 0 {
-            let seconds = [usage.ru_utime, usage.ru_stime].reduce(0.0) {
-                $0 + Double($1.tv_sec) + Double($1.tv_usec) / 1_000_000
-            }
-            text.gauge("process_cpu_seconds_total", "Processor time used.", seconds, type: "counter")
+        init(_ name: String, _ type: MetricType, _ help: String, _ value: Double) {
+            var text = PrometheusText()
+            text.write(name: name, type: type, help: help, value)
+            self.name = name
+            self.text = text.text
         }
     }
 
-    private static func residentPages() -> Int? {
-        guard let text = try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8) else { return nil }
-        let fields = text.split(separator: " ")
-        return fields.count > 1 ? Int(fields[1]) : nil
+    private let folder: String
+    private let bootTime: TimeInterval
+
+    /// Looks at this process.
+    package init() { self.init(folder: "/proc/self", bootTime: Self.currentBootTime()) }
+
+    /// Looks at the process of a folder.
+    ///
+    /// - Parameters:
+    ///   - folder: the process's folder under `/proc`.
+    ///   - bootTime: when the system started, in UNIX seconds.
+    init(folder: String, bootTime: TimeInterval) {
+        self.folder = folder
+        self.bootTime = bootTime
+    }
+
+    /// What can be read; what the system hides is left out.
+    func samples() -> [Sample] {
+        var samples: [Sample] = []
+        if let entries = try? FileManager.default.contentsOfDirectory(atPath: folder + "/fd") {
+            samples.append(Sample("process_open_fds", .gauge, "Open file descriptors.", Double(entries.count)))
+        }
+        guard let statistics = try? String(contentsOfFile: folder + "/stat", encoding: .utf8) else { return samples }
+        // The second field, the program's name in parentheses, may itself hold blanks and parentheses.
+        let fields = (statistics.split(separator: ")").last ?? "").split(separator: " ").dropFirst().map(Double.init)
+        // Here are the fields from the fourth on, so that a field's index is its number in the manual less four.
+        func field(_ number: Int) -> Double? { fields.indices.contains(number - 4) ? fields[number - 4] : nil }
+        let ticksPerSecond = Double(sysconf(CInt(_SC_CLK_TCK)))
+        if let user = field(14), let system = field(15) {
+            samples.append(
+                Sample(
+                    "process_cpu_seconds_total", .counter, "Processor time used, by us and by the kernel for us.",
+                    (user + system) / ticksPerSecond))
+        }
+        if let start = field(22) {
+            samples.append(
+                Sample(
+                    "process_start_time_seconds", .gauge, "When the process started, in UNIX seconds.",
+                    bootTime + start / ticksPerSecond))
+        }
+        if let pages = field(24) {
+            let bytes = pages * Double(sysconf(CInt(_SC_PAGESIZE)))
+            samples.append(Sample("process_resident_memory_bytes", .gauge, "Resident memory.", bytes))
+        }
+        return samples
+    }
+
+    /// From two clocks, since `/proc/stat` is hidden from a service under `ProcSubset=pid`.
+    private static func currentBootTime() -> TimeInterval {
+        Date().timeIntervalSince1970 - ProcessInfo.processInfo.systemUptime
     }
 }

@@ -8,70 +8,88 @@ import Synchronization
 /// the dimension `overflow="true"`.
 /// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
 package final class PrometheusRegistry: MetricsFactory {
-    /// The most series of one metric.
-    static let maximumSeriesPerMetric = 10_000
-
     /// A metric with its series, by their rendered dimensions.
-    struct Family {
-        var counters: [String: CounterSeries] = [:]
-        var gauges: [String: GaugeSeries] = [:]
-        var histograms: [String: HistogramSeries] = [:]
+    private struct Family {
+        let type: MetricType
+        let label: String
+        var series: [String: any Series] = [:]
     }
 
     private let help: [String: String]
     private let process: ProcessMetrics
+    private let maximumSeriesPerMetric: Int
+    /// By the name that Prometheus sees, which has one type.
     private let families = Mutex<[String: Family]>([:])
 
-    /// `help`: what each metric means, by label.
-    package init(help: [String: String], process: ProcessMetrics = ProcessMetrics()) {
+    /// Makes an empty registry.
+    ///
+    /// - Parameters:
+    ///   - help: what each metric means, by label.
+    ///   - process: what to tell of the process itself.
+    ///   - maximumSeriesPerMetric: how many sets of dimensions one metric may have.
+    package init(
+        help: [String: String], process: ProcessMetrics = ProcessMetrics(), maximumSeriesPerMetric: Int = 10_000
+    ) {
         self.help = help
         self.process = process
+        self.maximumSeriesPerMetric = maximumSeriesPerMetric
     }
 
     package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        series(label, dimensions, \.counters, CounterSeries.init)
+        series(label, dimensions) as CounterSeries
     }
 
-    package func makeRecorder(
-        label: String, dimensions: [(String, String)], aggregate: Bool
-    ) -> any RecorderHandler {
-        aggregate
-            ? series(label, dimensions, \.histograms, HistogramSeries.init)
-            : series(label, dimensions, \.gauges, GaugeSeries.init)
+    package func makeFloatingPointCounter(
+        label: String, dimensions: [(String, String)]
+    ) -> any FloatingPointCounterHandler {
+        series(label, dimensions) as CounterSeries
+    }
+
+    package func makeMeter(label: String, dimensions: [(String, String)]) -> any MeterHandler {
+        series(label, dimensions) as GaugeSeries
+    }
+
+    package func makeRecorder(label: String, dimensions: [(String, String)], aggregate: Bool) -> any RecorderHandler {
+        aggregate ? series(label, dimensions) as HistogramSeries : series(label, dimensions) as GaugeSeries
     }
 
     package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        series(label, dimensions, \.histograms, HistogramSeries.init)
+        series(label, dimensions) as HistogramSeries
     }
 
     // Series live as long as the process: a counter that vanished and came back would look like a restart.
     package func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyFloatingPointCounter(_ handler: any FloatingPointCounterHandler) {}
+    package func destroyMeter(_ handler: any MeterHandler) {}
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
 
-    /// All metrics in the text format, version 0.0.4, in a stable order.
+    /// All metrics in the text format, version 0.0.4, by name in ascending order.
     package func render() -> String {
-        var text = PrometheusText()
         let families = families.withLock { $0 }
-        for (label, family) in families.sorted(by: { $0.key < $1.key }) {
-            text.write(label: label, help: help[label], family)
+        let ours = families.map { name, family in
+            var text = PrometheusText()
+            text.write(name: name, type: family.type, help: help[family.label], family.series)
+            return (name: name, text: text.text)
         }
-        process.write(to: &text)
-        return text.text
+        let blocks = ours + process.samples().map { (name: $0.name, text: $0.text) }
+        return blocks.sorted { $0.name < $1.name }.map(\.text).joined()
     }
 
-    private func series<Series: Sendable>(
-        _ label: String, _ dimensions: [(String, String)], _ kind: WritableKeyPath<Family, [String: Series]>,
-        _ make: () -> Series
-    ) -> Series {
+    private func series<Wanted: Series>(_ label: String, _ dimensions: [(String, String)]) -> Wanted {
         let key = PrometheusText.dimensions(dimensions)
         return families.withLock { families in
-            if let existing = families[label]?[keyPath: kind][key] { return existing }
-            let isFull = (families[label]?[keyPath: kind].count ?? 0) >= Self.maximumSeriesPerMetric
+            var name = PrometheusText.name(label, of: Wanted.type)
+            // Two labels can come to one name, but a name has one type: the later type stands apart.
+            while let family = families[name], family.type != Wanted.type { name += "_" + Wanted.type.rawValue }
+            var family = families[name] ?? Family(type: Wanted.type, label: label)
+            if let existing = family.series[key] as? Wanted { return existing }
+            let isFull = family.series.count >= maximumSeriesPerMetric
             let admitted = isFull ? PrometheusText.dimensions([("overflow", "true")]) : key
-            if let existing = families[label]?[keyPath: kind][admitted] { return existing }
-            let series = make()
-            families[label, default: Family()][keyPath: kind][admitted] = series
+            if let existing = family.series[admitted] as? Wanted { return existing }
+            let series = Wanted()
+            family.series[admitted] = series
+            families[name] = family
             return series
         }
     }

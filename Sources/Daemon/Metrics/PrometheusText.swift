@@ -1,75 +1,86 @@
-/// Writes the Prometheus text format.
+import Foundation
+
+/// Writes the Prometheus text format, version 0.0.4.
+///
+/// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
 struct PrometheusText {
     private(set) var text = ""
 
     /// Renders dimensions as `name="value",…`, sorted by name, so that equal sets are equal texts.
+    ///
+    /// A name occurs once; `le` belongs to the buckets of histograms. One that is taken gets underscores at its end.
     static func dimensions(_ dimensions: [(String, String)]) -> String {
-        dimensions.sorted { $0.0 < $1.0 }.map { "\(name($0.0))=\"\(escape($0.1))\"" }.joined(separator: ",")
+        var taken: Set = ["le"]
+        return dimensions.sorted { $0 < $1 }.map { label, value in
+            var name = sanitized(label)
+            while !taken.insert(name).inserted { name += "_" }
+            return "\(name)=\"\(escaped(value).replacing("\"", with: "\\\""))\""
+        }.joined(separator: ",")
     }
 
-    mutating func write(label: String, help: String?, _ family: PrometheusRegistry.Family) {
-        let base = Self.name(label)
-        if !family.counters.isEmpty {
-            let name = base.hasSuffix("_total") ? base : base + "_total"
-            header(name, "counter", help)
-            for (dimensions, series) in family.counters.sorted(by: { $0.key < $1.key }) {
-                line(name, dimensions, String(series.value))
-            }
-        }
-        if !family.gauges.isEmpty {
-            header(base, "gauge", help)
-            for (dimensions, series) in family.gauges.sorted(by: { $0.key < $1.key }) {
-                line(base, dimensions, Self.number(series.value))
-            }
-        }
-        if !family.histograms.isEmpty {
-            header(base, "histogram", help)
-            for (dimensions, series) in family.histograms.sorted(by: { $0.key < $1.key }) {
-                write(base, dimensions, series.snapshot)
-            }
-        }
+    /// The name that a metric has in front of Prometheus; that of a counter ends with `_total`.
+    static func name(_ label: String, of type: MetricType) -> String {
+        let name = sanitized(label)
+        return type != .counter || name.hasSuffix("_total") ? name : name + "_total"
     }
 
-    mutating func gauge(_ name: String, _ help: String, _ value: Double, type: String = "gauge") {
+    /// Writes one metric: its head, then its series in a stable order.
+    mutating func write(name: String, type: MetricType, help: String?, _ series: [String: any Series]) {
         header(name, type, help)
-        line(name, "", Self.number(value))
+        for (dimensions, series) in series.sorted(by: { $0.key < $1.key }) {
+            switch series {
+            case let counter as CounterSeries: line(name, dimensions, counter.value)
+            case let gauge as GaugeSeries: line(name, dimensions, gauge.value)
+            case let histogram as HistogramSeries: write(name, dimensions, histogram.snapshot)
+            default: break
+            }
+        }
+    }
+
+    /// Writes a metric that is one number without dimensions.
+    mutating func write(name: String, type: MetricType, help: String, _ value: Double) {
+        header(name, type, help)
+        line(name, "", value)
     }
 
     private mutating func write(_ name: String, _ dimensions: String, _ snapshot: HistogramSeries.Snapshot) {
         var cumulative: UInt64 = 0
         let separator = dimensions.isEmpty ? "" : ","
-        for (index, count) in snapshot.counts.enumerated() {
+        for (bound, count) in zip(HistogramSeries.bounds + [.infinity], snapshot.counts) {
             cumulative += count
-            let bound = index < HistogramSeries.bounds.count ? Self.number(HistogramSeries.bounds[index]) : "+Inf"
-            line(name + "_bucket", "\(dimensions)\(separator)le=\"\(bound)\"", String(cumulative))
+            line(name + "_bucket", "\(dimensions)\(separator)le=\"\(Self.number(bound))\"", Double(cumulative))
         }
-        line(name + "_sum", dimensions, Self.number(snapshot.sum))
-        line(name + "_count", dimensions, String(cumulative))
+        line(name + "_sum", dimensions, snapshot.sum)
+        line(name + "_count", dimensions, Double(cumulative))
     }
 
-    private mutating func header(_ name: String, _ type: String, _ help: String?) {
-        if let help {
-            let escaped = help.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
-            text += "# HELP \(name) \(escaped)\n"
-        }
-        text += "# TYPE \(name) \(type)\n"
+    private mutating func header(_ name: String, _ type: MetricType, _ help: String?) {
+        if let help { text += "# HELP \(name) \(Self.escaped(help))\n" }
+        text += "# TYPE \(name) \(type.rawValue)\n"
     }
 
-    private mutating func line(_ name: String, _ dimensions: String, _ value: String) {
-        text += dimensions.isEmpty ? "\(name) \(value)\n" : "\(name){\(dimensions)} \(value)\n"
+    private mutating func line(_ name: String, _ dimensions: String, _ value: Double) {
+        text += dimensions.isEmpty ? name : "\(name){\(dimensions)}"
+        text += " \(Self.number(value))\n"
     }
 
-    /// Letters, digits and underscores, not a digit first.
-    static func name(_ text: String) -> String {
-        let name = String(text.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "_" })
-        return name.first?.isNumber == true ? "_" + name : name
+    /// Letters, digits and underscores, not a digit first and not nothing.
+    private static func sanitized(_ label: String) -> String {
+        let name = String(
+            label.unicodeScalars.map { $0.isASCII && $0.properties.isAlphabetic || isDigit($0) ? Character($0) : "_" })
+        guard let first = label.unicodeScalars.first, !isDigit(first) else { return "_" + name }
+        return name
     }
 
-    private static func escape(_ value: String) -> String {
-        value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
+    private static func isDigit(_ scalar: Unicode.Scalar) -> Bool { ("0"..."9").contains(scalar) }
+
+    private static func escaped(_ text: String) -> String {
+        text.replacing("\\", with: "\\\\").replacing("\n", with: "\\n")
     }
 
     private static func number(_ value: Double) -> String {
-        value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
+        if value.isNaN { return "NaN" }
+        if value.isInfinite { return value > 0 ? "+Inf" : "-Inf" }
+        return value == value.rounded() && abs(value) < 1e15 ? String(Int64(value)) : String(value)
     }
 }

@@ -20,5 +20,12 @@ package struct UserID: Sendable, Hashable, CustomStringConvertible {
         self.value = value
     }
 
+    // Byte by byte: Swift would take two spellings of one accented letter for the same id, a caller's database may not.
+    package static func == (left: UserID, right: UserID) -> Bool { left.value.utf8.elementsEqual(right.value.utf8) }
+
+    package func hash(into hasher: inout Hasher) {
+        for byte in value.utf8 { hasher.combine(byte) }
+    }
+
     package var description: String { value }
 }

@@ -1,0 +1,56 @@
+import Domain
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import StoreSQLite
+
+struct MigrationTests {
+    @Test(arguments: Schema.migrator.migrations)
+    func `a store of any earlier version comes forward with what it holds`(version: String) async throws {
+        let folder = try StoreFolder()
+        let queue = try DatabaseQueue(path: folder.path)
+        try await queue.write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+        try Schema.migrator.migrate(queue, upTo: version)
+        try await queue.write { database in
+            try database.execute(
+                sql: """
+                    INSERT INTO link (app, user, kind, value, source, createdAt, createdBy, userFolded)
+                    VALUES ('coins', x'616c696365', 'transactionId', '1', 'declared', 100000, 'test', x'616c696365')
+                    """)
+        }
+        try queue.close()
+        let store = try await folder.open()
+        let kept = try Link.sample(.transactionId, "1", user: "alice", created: 100)
+        #expect(try await store.links(app: "coins", user: kept.user) == [kept])
+        #expect(try await store.pool.read { try Schema.migrator.hasCompletedMigrations($0) })
+    }
+
+    @Test func `an empty file becomes a store`() async throws {
+        let folder = try StoreFolder()
+        try Data().write(to: URL(filePath: folder.path))
+        #expect(await (try await folder.open()).isUsable())
+    }
+
+    @Test func `a first start that was cut short is taken up again`() async throws {
+        let folder = try StoreFolder()
+        try folder.withForeignConnection { database in
+            try database.execute(sql: "PRAGMA application_id = \(Schema.applicationID)")
+            try database.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        }
+        #expect(await (try await folder.open()).isUsable())
+    }
+
+    @Test func `a database of a newer version is refused by name`() async throws {
+        let folder = try StoreFolder()
+        await (try await folder.open()).close()
+        try folder.withForeignConnection {
+            try $0.execute(sql: "INSERT INTO grdb_migrations VALUES ('9999 from the future')")
+        }
+        let refusal = try await folder.failureOfOpening()
+        #expect(refusal?.message.contains(folder.path) == true)
+        #expect(refusal?.message.contains("newer version") == true)
+        #expect(refusal?.cause?.contains("9999 from the future") == true)
+    }
+}
