@@ -90,7 +90,7 @@ let package = Package(
             name: "Listener",
             dependencies: [
                 httpTypes, hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
-                serviceLifecycle,
+                nioSSL, serviceLifecycle,
             ]),
         .target(
             name: "HTTPAPI",
@@ -110,7 +110,7 @@ let package = Package(
             name: "AppStoreSimulator",
             dependencies: [
                 "AppStoreAPI", "JOSE", "JSON", "OpenSSL", hummingbird, hummingbirdCore, hummingbirdHTTP2,
-                hummingbirdTLS, httpTypes, logging, nioCore, nioPosix, nioSSL, serviceLifecycle,
+                hummingbirdTLS, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioSSL, serviceLifecycle,
             ]),
         .executableTarget(name: "purser", dependencies: ["Daemon", argumentParser]),
         .executableTarget(

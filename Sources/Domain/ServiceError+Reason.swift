@@ -36,17 +36,21 @@ extension ServiceError {
         // What it is about.
         case appNotFound = "app-not-found"
         case linkNotFound = "link-not-found"
+        case orderNotFound = "order-not-found"
         case environmentNotAllowed = "environment-not-allowed"
         case noTransactionKnown = "no-transaction-known"
         case linkConflict = "link-conflict"
         case ownedByAnotherUser = "owned-by-another-user"
         // Apple.
+        case budgetExhausted = "budget-exhausted"
         case appleRejected = "apple-rejected"
         case appleRateLimited = "apple-rate-limited"
         case appleUnauthorized = "apple-unauthorized"
+        case noProductionRelease = "no-production-release"
         case appleUnavailable = "apple-unavailable"
         case appleAnswerInvalid = "apple-answer-invalid"
         case environmentNotSupported = "environment-not-supported"
+        case outcomeUnknown = "outcome-unknown"
         case deadlineExceeded = "deadline-exceeded"
         // Ourselves.
         case keyUnavailable = "key-unavailable"
@@ -59,15 +63,15 @@ extension ServiceError {
             case .invalidRequest, .malformedJSON, .payloadTooLarge, .unsupportedMediaType, .pageTokenInvalid,
                 .environmentNotAllowed, .appleRejected:
                 .invalidArgument
-            case .routeNotFound, .appNotFound, .linkNotFound: .notFound
+            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound: .notFound
             case .methodNotAllowed: .unimplemented
             case .snapshotExpired: .outOfRange
             case .unauthenticated: .unauthenticated
             case .missingScope: .permissionDenied
-            case .noTransactionKnown, .linkConflict, .ownedByAnotherUser: .failedPrecondition
-            case .tooManyFailedAttempts, .appleRateLimited: .resourceExhausted
+            case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease: .failedPrecondition
+            case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .resourceExhausted
             case .appleUnauthorized, .appleUnavailable, .appleAnswerInvalid, .environmentNotSupported,
-                .keyUnavailable, .storeUnavailable:
+                .outcomeUnknown, .keyUnavailable, .storeUnavailable:
                 .unavailable
             case .deadlineExceeded: .deadlineExceeded
             case .internalError: .internalError

@@ -53,15 +53,15 @@ package enum ProblemResponse {
         case .invalidRequest, .malformedJSON, .pageTokenInvalid, .environmentNotAllowed: .badRequest
         case .unauthenticated: .unauthorized
         case .missingScope: .forbidden
-        case .routeNotFound, .appNotFound, .linkNotFound: .notFound
+        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .noTransactionKnown, .linkConflict, .ownedByAnotherUser: .conflict
+        case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease: .conflict
         case .snapshotExpired: .gone
         case .payloadTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
-        case .tooManyFailedAttempts, .appleRateLimited: .tooManyRequests
+        case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .tooManyRequests
         case .appleRejected: error.apple.map { HTTPResponse.Status(code: $0.httpStatus) } ?? .badRequest
-        case .appleUnauthorized, .appleAnswerInvalid, .environmentNotSupported: .badGateway
+        case .appleUnauthorized, .appleAnswerInvalid, .environmentNotSupported, .outcomeUnknown: .badGateway
         case .appleUnavailable, .keyUnavailable, .storeUnavailable: .serviceUnavailable
         case .deadlineExceeded: .gatewayTimeout
         case .internalError: .internalServerError
@@ -89,16 +89,20 @@ package enum ProblemResponse {
         case .missingScope: "A scope is missing"
         case .appNotFound: "No such app"
         case .linkNotFound: "No such link"
+        case .orderNotFound: "No such order"
         case .environmentNotAllowed: "The app is not configured for this environment"
         case .noTransactionKnown: "No transaction of the user is known"
         case .linkConflict: "Linked to another user"
         case .ownedByAnotherUser: "The purchase belongs to another user"
+        case .budgetExhausted: "The budget of calls to Apple is used up"
         case .appleRejected: "Apple rejected the request"
         case .appleRateLimited: "Apple's rate limit is reached"
         case .appleUnauthorized: "Apple refused our token"
+        case .noProductionRelease: "The app has no production release"
         case .appleUnavailable: "Apple cannot be reached"
         case .appleAnswerInvalid: "Apple's answer did not verify"
         case .environmentNotSupported: "Data of this environment is refused"
+        case .outcomeUnknown: "Nobody knows whether Apple did it"
         case .deadlineExceeded: "Out of time"
         case .keyUnavailable: "No key can sign for this app"
         case .storeUnavailable: "The store cannot be used"

@@ -22,10 +22,17 @@ struct EndpointTests {
         #expect(endpoint.name == name)
     }
 
-    @Test func `refund history is slower than the other calls`() {
-        for operation in Endpoint.Operation.allCases {
-            #expect(operation.requestsPerSecond == (operation == .getRefundHistory ? 10 : 50))
-        }
+    @Test func `a path that is spelt out wins over one with a parameter in that place`() {
+        typealias Operation = Endpoint.Operation
+        let match = { Operation.match(method: $0, path: $1) }
+        #expect(match("GET", "/inApps/v1/messaging/image/list") == .found(.getImageList, parameters: []))
+        #expect(match("DELETE", "/inApps/v1/messaging/image/1") == .found(.deleteImage, parameters: ["1"]))
+        #expect(
+            match("POST", "/inApps/v1/subscriptions/extend/mass")
+                == .found(.extendSubscriptionRenewalDatesForAllActiveSubscribers, parameters: []))
+        #expect(match("PUT", "/inApps/v1/subscriptions/extend/mass") == .otherMethod(allowed: ["POST"]))
+        #expect(match("GET", "/inapps/v1/messaging/image/list") == .unknown)
+        #expect(match("GET", "/inApps/v1/lookup/") == .unknown)
     }
 
     @Test(arguments: [

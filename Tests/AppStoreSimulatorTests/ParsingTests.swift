@@ -42,9 +42,15 @@ struct ParsingTests {
 
     @Test func `every endpoint's path leads back to it`() {
         for operation in Endpoint.Operation.allCases {
-            let path = operation.pathPrefix + "7%2F8"
-            #expect(Route(method: operation.method, path: path[...]) == .operation(operation, identifier: "7/8"))
-            #expect(Route(method: "POST", path: path[...]) == .otherMethod(allowed: operation.method))
+            let segments = operation.pathTemplate.split(separator: "/")
+            let path = segments.map { $0.hasPrefix("{") ? "/7%2F8" : "/" + $0 }.joined()
+            let parameters = segments.filter { $0.hasPrefix("{") }.map { _ in "7/8" }
+            #expect(Route(method: operation.method, path: path[...]) == .operation(operation, parameters: parameters))
+            guard case .otherMethod(let allowed) = Route(method: "PATCH", path: path[...]) else {
+                Issue.record("\(operation) takes PATCH")
+                continue
+            }
+            #expect(allowed.contains(operation.method))
         }
     }
 

@@ -24,12 +24,12 @@ struct ImportTests {
         "StoreSQLite": ["Domain", "GRDB"],
         "Listener": [
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
-            "NIOExtras", "NIOConcurrencyHelpers", "ServiceLifecycle",
+            "NIOSSL", "ServiceLifecycle",
         ],
         "HTTPAPI": ["Domain", "JSON", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore"],
         "AppStoreSimulator": [
             "AppStoreAPI", "JOSE", "JSON", "OpenSSL", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
-            "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOPosix", "NIOSSL", "ServiceLifecycle", "UnixSignals",
+            "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "ServiceLifecycle", "UnixSignals",
         ],
         "Daemon": [
             "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient",

@@ -1,52 +1,87 @@
 extension Endpoint {
-    /// The calls of the App Store Server API that we know.
+    /// Every call that Apple's server APIs take: the App Store Server API, Retention Messaging and Advanced Commerce.
     package enum Operation: Sendable, Hashable, CaseIterable {
-        case getTransactionInfo
+        // App Store Server API.
         case getTransactionHistory
-        case getRefundHistory
+        case getTransactionHistoryV1
+        case getTransactionInfo
+        case getAppTransactionInfo
+        case getAllSubscriptionStatuses
+        case setAppAccountToken
+        case lookUpOrderID
         case sendConsumptionInformation
         case sendConsumptionInformationV1
+        case getRefundHistory
+        case getRefundHistoryV1
+        case extendSubscriptionRenewalDate
+        case extendSubscriptionRenewalDatesForAllActiveSubscribers
+        case getStatusOfSubscriptionRenewalDateExtensions
+        case getNotificationHistory
+        case requestTestNotification
+        case getTestNotificationStatus
+        case finishTransaction
+        // Retention Messaging API.
+        case uploadImage
+        case deleteImage
+        case getImageList
+        case uploadMessage
+        case deleteMessage
+        case getMessageList
+        case configureDefaultMessage
+        case deleteDefaultMessage
+        case getDefaultMessage
+        case configureRealtimeURL
+        case deleteRealtimeURL
+        case getRealtimeURL
+        case initiatePerformanceTest
+        case getPerformanceTestResults
+        // Advanced Commerce API, server calls.
+        case requestRefund
+        case cancelSubscription
+        case revokeSubscription
+        case changeSubscriptionMetadata
+        case changeSubscriptionPrice
+        case migrateSubscription
 
         /// The title of Apple's page for the call.
-        package var name: String {
-            switch self {
-            case .getTransactionInfo: "Get Transaction Info"
-            case .getTransactionHistory: "Get Transaction History"
-            case .getRefundHistory: "Get Refund History"
-            case .sendConsumptionInformation: "Send Consumption Information"
-            case .sendConsumptionInformationV1: "Send Consumption Information V1"
-            }
-        }
+        package var name: String { specification.name }
 
         /// The HTTP method.
-        package var method: String {
-            switch self {
-            case .getTransactionInfo, .getTransactionHistory, .getRefundHistory: "GET"
-            case .sendConsumptionInformation, .sendConsumptionInformationV1: "PUT"
-            }
-        }
+        package var method: String { specification.method.rawValue }
 
-        /// The path up to the identifier, which is its last segment; paths are case-sensitive.
-        package var pathPrefix: String {
-            switch self {
-            case .getTransactionInfo: "/inApps/v1/transactions/"
-            case .getTransactionHistory: "/inApps/v2/history/"
-            case .getRefundHistory: "/inApps/v2/refund/lookup/"
-            case .sendConsumptionInformation: "/inApps/v2/transactions/consumption/"
-            case .sendConsumptionInformationV1: "/inApps/v1/transactions/consumption/"
-            }
-        }
+        /// The path, with names in braces for parameters; paths are case-sensitive.
+        package var pathTemplate: String { specification.pathTemplate }
+
+        /// Which of Apple's APIs it belongs to.
+        package var api: API { specification.api }
 
         /// Calls per second that Apple allows an app in production, counted by the hour; a tenth of it in the sandbox.
         ///
+        /// Nil where Apple publishes none.
         /// Source: https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
-        package var requestsPerSecond: Int {
-            switch self {
-            case .getTransactionInfo, .getTransactionHistory, .sendConsumptionInformation,
-                .sendConsumptionInformationV1:
-                50
-            case .getRefundHistory: 10
-            }
-        }
+        package var requestsPerSecond: Int? { specification.requestsPerSecond }
+
+        /// When the call may be made again although Apple may have received it already.
+        package var repetition: Repetition { specification.repetition }
+
+        /// Whether Apple's sandbox has the call.
+        package var isInSandbox: Bool { specification.isInSandbox }
+    }
+
+    /// Apple's server APIs that share hosts, keys and tokens.
+    package enum API: String, Sendable, Hashable, CaseIterable {
+        case appStoreServer = "App Store Server API"
+        case retentionMessaging = "Retention Messaging API"
+        case advancedCommerce = "Advanced Commerce API"
+    }
+
+    /// When a call may be made again although Apple may have received it already.
+    package enum Repetition: Sendable, Hashable {
+        /// Always: it reads, or replaces a value by the same value.
+        case safe
+        /// With the identifier that the body carries, by which Apple recognises it.
+        case sameIdentifier
+        /// Never: each call has an effect of its own.
+        case never
     }
 }

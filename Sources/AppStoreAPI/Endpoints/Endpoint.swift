@@ -1,55 +1,16 @@
-/// One call of the App Store Server API with its parameters, but without host, token and body.
+/// One call of Apple's server APIs with its parameters, but without host, token and body.
 package struct Endpoint: Sendable, Hashable {
     package let operation: Operation
-    /// The path's last segment, as it is, not encoded.
-    package let identifier: String
+    /// The parameters of the path in its order, as they are, not encoded.
+    package let pathParameters: [String]
     /// The query's parameters in the order in which they are sent; a name can occur several times.
     package let query: [QueryParameter]
 
-    private init(_ operation: Operation, _ identifier: String, query: [QueryParameter] = []) {
+    /// A call with as many path parameters as its path template has.
+    package init(_ operation: Operation, _ pathParameters: [String] = [], query: [QueryParameter] = []) {
         self.operation = operation
-        self.identifier = identifier
+        self.pathParameters = pathParameters
         self.query = query
-    }
-
-    /// Get Transaction Info, by transaction id or original transaction id.
-    ///
-    /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-transaction-info
-    package static func getTransactionInfo(transactionId: String) -> Endpoint {
-        Endpoint(.getTransactionInfo, transactionId)
-    }
-
-    /// One page of Get Transaction History, version 2.
-    ///
-    /// Any transaction id, original transaction id or app transaction id of the customer will do.
-    /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history
-    package static func getTransactionHistory(transactionId: String, query: HistoryQuery = HistoryQuery()) -> Endpoint {
-        Endpoint(.getTransactionHistory, transactionId, query: query.parameters)
-    }
-
-    /// One page of Get Refund History, version 2: the first, or the one that follows a revision.
-    ///
-    /// Any transaction id, original transaction id or app transaction id of the customer will do.
-    /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-refund-history
-    package static func getRefundHistory(transactionId: String, revision: String? = nil) -> Endpoint {
-        Endpoint(
-            .getRefundHistory, transactionId, query: revision.map { [QueryParameter("revision", $0)] } ?? [])
-    }
-
-    /// Send Consumption Information; its body is a ``ConsumptionRequest``.
-    ///
-    /// The id is the transaction id of the notification that asked for it.
-    /// Source: https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information
-    package static func sendConsumptionInformation(transactionId: String) -> Endpoint {
-        Endpoint(.sendConsumptionInformation, transactionId)
-    }
-
-    /// Send Consumption Information V1; its body is a ``ConsumptionRequestV1``.
-    ///
-    /// The id is the transaction id of the notification that asked for it.
-    /// Source: https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information-v1
-    package static func sendConsumptionInformationV1(transactionId: String) -> Endpoint {
-        Endpoint(.sendConsumptionInformationV1, transactionId)
     }
 
     /// The title of Apple's page for the call.
@@ -59,7 +20,15 @@ package struct Endpoint: Sendable, Hashable {
     package var method: String { operation.method }
 
     /// The path, percent-encoded.
-    package var path: String { operation.pathPrefix + PercentEncoding.encode(pathSegment: identifier) }
+    package var path: String {
+        var parameters = pathParameters.makeIterator()
+        var path = ""
+        for segment in operation.pathTemplate.split(separator: "/") {
+            path += "/"
+            path += segment.hasPrefix("{") ? PercentEncoding.encode(pathSegment: parameters.next() ?? "") : String(segment)
+        }
+        return path
+    }
 
     /// What follows the host in the URL: path and query, percent-encoded.
     package var pathAndQuery: String {

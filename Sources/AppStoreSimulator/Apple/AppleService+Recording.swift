@@ -7,7 +7,7 @@ extension AppleService {
         let token = try? call.token.get()
         var operation: Endpoint.Operation?
         var identifier: String?
-        if case .operation(let known, let id) = route { (operation, identifier) = (known, id) }
+        if case .operation(let known, let parameters) = route { (operation, identifier) = (known, parameters.first) }
         let body = call.request.body.flatMap { $0.isEmpty ? nil : try? JSONValue(parsing: $0) }
         let target = call.request.target
         let query = target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }

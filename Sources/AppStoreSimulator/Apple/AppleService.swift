@@ -66,18 +66,20 @@ struct AppleService: Sendable {
             var response = OutgoingResponse.text(405, "Method Not Allowed\n")
             response.headers.append(("Allow", allowed))
             return response
-        case .operation(let operation, let identifier):
+        case .operation(let operation, let parameters):
             let app = try authenticate(call)
             let milliseconds = Int64((call.time.timeIntervalSince1970 * 1000).rounded(.down))
             try state.withContent { content throws(Refusal) in
                 try content.limits.count(operation, of: app.bundleID, in: environment, now: milliseconds)
             }
+            let identifier = parameters.first ?? ""
             switch operation {
             case .getTransactionInfo: return try transactionInfo(identifier, app, call)
             case .getTransactionHistory: return try history(identifier, app, call)
             case .getRefundHistory: return try refundHistory(identifier, app, call)
             case .sendConsumptionInformation: return try consumption(identifier, app, call, ConsumptionRules.checkV2)
             case .sendConsumptionInformationV1: return try consumption(identifier, app, call, ConsumptionRules.checkV1)
+            default: throw .malformed(status: 404, "this call is not simulated")
             }
         }
     }

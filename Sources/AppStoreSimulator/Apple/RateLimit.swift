@@ -26,13 +26,14 @@ package struct RateLimit: Sendable, Hashable {
 }
 
 extension RateLimit {
-    /// Apple's own limit: stated by the second, enforced by the hour, a tenth of it in the sandbox.
+    /// Apple's own limit: stated by the second, enforced by the hour, a tenth of it in the sandbox; nil where Apple publishes none.
     ///
     /// Source: https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
     package static func published(
         for operation: Endpoint.Operation, in environment: SimulatedEnvironment
-    ) -> RateLimit {
-        let hourly = operation.requestsPerSecond * 3600
-        return RateLimit(limit: environment == .production ? hourly : hourly / 10)
+    ) -> RateLimit? {
+        operation.requestsPerSecond.map { perSecond in
+            RateLimit(limit: environment == .production ? perSecond * 3600 : perSecond * 360)
+        }
     }
 }

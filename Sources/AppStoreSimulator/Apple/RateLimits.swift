@@ -22,7 +22,7 @@ struct RateLimits: Sendable {
     mutating func count(
         _ operation: Endpoint.Operation, of bundleID: String, in environment: SimulatedEnvironment, now: Int64
     ) throws(Refusal) {
-        let rule = rule(for: operation, bundleID, environment)
+        guard let rule = rule(for: operation, bundleID, environment) else { return }
         let length = rule.windowSeconds * 1000
         let start = now - now % length
         let subject = Subject(environment: environment, operation: operation, bundleID: bundleID)
@@ -37,7 +37,7 @@ struct RateLimits: Sendable {
 
     private func rule(
         for operation: Endpoint.Operation, _ bundleID: String, _ environment: SimulatedEnvironment
-    ) -> RateLimit {
+    ) -> RateLimit? {
         let own = rules.last { rule in
             (rule.environment ?? environment) == environment && (rule.operation ?? operation) == operation
                 && (rule.bundleID ?? bundleID) == bundleID

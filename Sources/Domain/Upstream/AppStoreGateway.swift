@@ -1,23 +1,3 @@
-/// For whom and until when Apple is asked.
-package struct UpstreamCall: Sendable {
-    package let app: App
-    /// The environment to ask; nil lets the gateway find it out.
-    package let environment: AppStoreEnvironment?
-    /// No attempt starts and no wait lasts beyond this.
-    package let deadline: ContinuousClock.Instant
-
-    package init(app: App, environment: AppStoreEnvironment?, deadline: ContinuousClock.Instant) {
-        self.app = app
-        self.environment = environment
-        self.deadline = deadline
-    }
-
-    /// The same call in a given environment.
-    package func `in`(_ environment: AppStoreEnvironment) -> UpstreamCall {
-        UpstreamCall(app: app, environment: environment, deadline: deadline)
-    }
-}
-
 /// The App Store Server API, as our rules see it: tokens, retries, environments and signatures are its own business.
 ///
 /// Every method throws `ServiceError` with one of the reasons `appleRejected`, `appleRateLimited`, `appleUnauthorized`,

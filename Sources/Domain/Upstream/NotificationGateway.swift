@@ -1,0 +1,132 @@
+/// The calls about App Store Server Notifications; the environment of every call must be given.
+///
+/// Methods throw what those of `TransactionGateway` throw.
+package protocol NotificationGateway: Sendable {
+    /// Request a Test Notification.
+    ///
+    /// - Returns: the token by which its status is asked.
+    /// - Throws: as the protocol says.
+    /// Source: https://developer.apple.com/documentation/appstoreserverapi/request-a-test-notification
+    func requestTestNotification(_ call: UpstreamCall) async throws(ServiceError) -> String
+
+    /// Get Test Notification Status.
+    ///
+    /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-test-notification-status
+    func testNotification(
+        _ token: String, _ call: UpstreamCall
+    ) async throws(ServiceError) -> SentNotification
+
+    /// One page of Get Notification History; the query must stay the same from page to page.
+    ///
+    /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-notification-history
+    func notificationHistoryPage(
+        _ query: NotificationHistoryQuery, paginationToken: String?, _ call: UpstreamCall
+    ) async throws(ServiceError) -> NotificationHistoryPage
+}
+
+/// What Get Notification History is asked for; already checked.
+///
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryrequest
+package struct NotificationHistoryQuery: Sendable, Hashable {
+    /// UNIX milliseconds, inclusive.
+    package let startDate: Int64
+    /// UNIX milliseconds.
+    package let endDate: Int64
+    package var notificationType: String?
+    /// Only together with a type.
+    package var notificationSubtype: String?
+    /// Never together with a type.
+    package var transactionID: String?
+    package var onlyFailures: Bool?
+
+    package init(
+        startDate: Int64, endDate: Int64, notificationType: String? = nil, notificationSubtype: String? = nil,
+        transactionID: String? = nil, onlyFailures: Bool? = nil
+    ) {
+        self.startDate = startDate
+        self.endDate = endDate
+        self.notificationType = notificationType
+        self.notificationSubtype = notificationSubtype
+        self.transactionID = transactionID
+        self.onlyFailures = onlyFailures
+    }
+}
+
+/// One page of Get Notification History.
+package struct NotificationHistoryPage: Sendable {
+    package let notifications: [SentNotification]
+    /// Asks for the next page.
+    package let paginationToken: String?
+    package let hasMore: Bool
+
+    package init(notifications: [SentNotification], paginationToken: String?, hasMore: Bool) {
+        self.notifications = notifications
+        self.paginationToken = paginationToken
+        self.hasMore = hasMore
+    }
+}
+
+/// A notification that Apple sent or tried to send.
+package struct SentNotification: Sendable {
+    package let notification: AppleNotification
+    package let attempts: [SendAttempt]
+
+    package init(notification: AppleNotification, attempts: [SendAttempt]) {
+        self.notification = notification
+        self.attempts = attempts
+    }
+}
+
+/// One attempt of Apple's to deliver a notification to us.
+package struct SendAttempt: Sendable, Equatable {
+    /// UNIX milliseconds.
+    package let attemptDate: Int64?
+    /// Apple's `sendAttemptResult`, such as `SUCCESS`.
+    package let result: String?
+
+    package init(attemptDate: Int64?, result: String?) {
+        self.attemptDate = attemptDate
+        self.result = result
+    }
+}
+
+/// A verified App Store Server Notification, version 2.
+///
+/// Source: https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2decodedpayload
+package struct AppleNotification: Sendable {
+    package let notificationUUID: String
+    /// Apple's `notificationType`, whether known here or not.
+    package let notificationType: String
+    package let subtype: String?
+    /// UNIX milliseconds; the same in every repetition.
+    package let signedDate: Int64?
+    package let environment: AppStoreEnvironment
+    /// The decoded payload: a JSON object in which the signed parts inside (transaction, renewal info, app transaction) are
+    /// left out.
+    package let payload: [UInt8]
+    /// The notification as Apple signed it (compact JWS).
+    package let signed: String
+    /// What `data.signedTransactionInfo` holds, verified.
+    package let transaction: Transaction?
+    /// What `data.signedRenewalInfo` holds, verified.
+    package let renewalInfo: VerifiedData?
+    /// What `appData.signedAppTransactionInfo` holds, verified.
+    package let appTransaction: VerifiedData?
+
+    package init(
+        notificationUUID: String, notificationType: String, subtype: String?, signedDate: Int64?,
+        environment: AppStoreEnvironment, payload: [UInt8], signed: String, transaction: Transaction?,
+        renewalInfo: VerifiedData?, appTransaction: VerifiedData?
+    ) {
+        self.notificationUUID = notificationUUID
+        self.notificationType = notificationType
+        self.subtype = subtype
+        self.signedDate = signedDate
+        self.environment = environment
+        self.payload = payload
+        self.signed = signed
+        self.transaction = transaction
+        self.renewalInfo = renewalInfo
+        self.appTransaction = appTransaction
+    }
+}
