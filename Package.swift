@@ -136,7 +136,7 @@ let package = Package(
         .testTarget(
             name: "ListenerTests",
             dependencies: [
-                "Listener", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
+                "Listener", "Curl", "OpenSSL", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
                 nioHTTP1,
                 nioHTTPTypes, nioHTTPTypesHTTP1, nioPosix, serviceLifecycle, serviceLifecycleTestKit,
             ]),

@@ -31,6 +31,11 @@ extension ConnectionGuard {
         updateDeadline(context)
     }
 
+    func channelInactive(context: ChannelHandlerContext) {
+        presence.end()
+        context.fireChannelInactive()
+    }
+
     func channelReadComplete(context: ChannelHandlerContext) {
         deadline.hasPartialHead = deadline.hasPartialHead || (!deadline.sawPart && !ledger.isReadingRequest)
         deadline.sawPart = false

@@ -39,6 +39,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     var ending = Ending()
     var deadline = Deadline()
+    let presence = ClientPresence()
 
     init(configuration: ListenerConfiguration, logger: Logger) {
         self.configuration = configuration
@@ -110,6 +111,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             isDraining = true
             context.fireUserInboundEventTriggered(event)
         case ChannelEvent.inputClosed:
+            presence.end()
             peerHasFinished(context)
             context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)

@@ -3,15 +3,17 @@ import HummingbirdCore
 import Logging
 import NIOCore
 import NIOPosix
+import NIOSSL
 
 extension Listener {
     /// Opens the listening channel, which accepts nothing before `autoRead` is set.
     func open() async throws(ListenerError.Reason) -> (any Channel, BoundAddress) {
+        let tls = try await tlsContext()
         // A socket that the service manager hands over becomes a third case: its descriptor goes the way of a Unix
         // socket's, while its file, if it has one, stays.
         switch configuration.address {
         case .tcp(let host, let port):
-            let channel = try await open { bootstrap in
+            let channel = try await open(tls: tls) { bootstrap in
                 try await bootstrap.bind(to: SocketAddress(ipAddress: host, port: port)).get()
             }
             whenClosed(channel, remove: nil)
@@ -20,7 +22,7 @@ extension Listener {
         case .unix(let path, let mode):
             let (descriptor, file) = try UnixSocketFile.bind(path: path, mode: mode)
             do throws(ListenerError.Reason) {
-                let channel = try await open(descriptor: descriptor) { bootstrap in
+                let channel = try await open(descriptor: descriptor, tls: tls) { bootstrap in
                     try await bootstrap.withBoundSocket(descriptor).get()
                 }
                 whenClosed(channel, remove: file)
@@ -32,11 +34,21 @@ extension Listener {
         }
     }
 
+    /// Reads the certificate on a thread that may block.
+    private func tlsContext() async throws(ListenerError.Reason) -> NIOSSLContext? {
+        guard let files = configuration.tls else { return nil }
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { try files.makeContext() }
+        } catch {
+            throw (error as? ListenerError.Reason) ?? .other("\(error)")
+        }
+    }
+
     private func open(
-        descriptor: Int32? = nil, _ bind: (ServerBootstrap) async throws -> any Channel
+        descriptor: Int32? = nil, tls: NIOSSLContext?, _ bind: (ServerBootstrap) async throws -> any Channel
     ) async throws(ListenerError.Reason) -> any Channel {
         do {
-            return try await bind(bootstrap(descriptor: descriptor))
+            return try await bind(bootstrap(descriptor: descriptor, tls: tls))
         } catch let error as IOError {
             throw ListenerError.Reason(errno: error.errnoCode)
         } catch {
@@ -44,7 +56,7 @@ extension Listener {
         }
     }
 
-    private func bootstrap(descriptor: Int32?) -> ServerBootstrap {
+    private func bootstrap(descriptor: Int32?, tls: NIOSSLContext?) -> ServerBootstrap {
         let (configuration, connections, logger) = (configuration, connections, logger)
         let (http, accepted) = (http, acceptedContinuation)
         return ServerBootstrap(group: eventLoopGroup)
@@ -65,12 +77,19 @@ extension Listener {
                 }
             }
             .childChannelInitializer { channel in
-                // Inbound TLS goes here: its handler comes before those of HTTP.
-                http.setup(channel: channel, logger: logger).map { connection in
+                if let tls {
+                    do {
+                        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
+                    } catch {
+                        return channel.eventLoop.makeFailedFuture(error)
+                    }
+                }
+                return http.setup(channel: channel, logger: logger).flatMapThrowing { connection in
+                    let presence = try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self).presence
                     // Kept until it is closed: NIO stops the process when a connection is released that nobody has
                     // handled, which can be in the stream when a cancelled task no longer reads it.
                     channel.closeFuture.whenComplete { _ in withExtendedLifetime(connection) {} }
-                    accepted.yield(connection)
+                    accepted.yield(AcceptedConnection(http: connection, presence: presence))
                     if let order = connections.order { OpenConnections.pass(order, to: channel) }
                 }
             }

@@ -4,6 +4,12 @@ package import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
+/// A connection with what is known of its client.
+struct AcceptedConnection: Sendable {
+    let http: HTTP1Channel.Value
+    let presence: ClientPresence
+}
+
 /// Listens on one address and serves HTTP/1.1 on the connections it accepts.
 ///
 /// Binding is a step of its own, so that a daemon can bind all its listeners before it calls itself ready: clients that
@@ -24,8 +30,8 @@ package actor Listener: Service {
     let eventLoopGroup: any EventLoopGroup
     let connections: OpenConnections
     let http: HTTP1Channel
-    let accepted: AsyncStream<HTTP1Channel.Value>
-    let acceptedContinuation: AsyncStream<HTTP1Channel.Value>.Continuation
+    let accepted: AsyncStream<AcceptedConnection>
+    let acceptedContinuation: AsyncStream<AcceptedConnection>.Continuation
     private var state = State.idle
 
     /// Makes a listener, which does nothing yet.
@@ -43,7 +49,7 @@ package actor Listener: Service {
     ) {
         var logger = logger
         logger[metadataKey: "listener"] = "\(configuration.name)"
-        let (accepted, continuation) = AsyncStream.makeStream(of: HTTP1Channel.Value.self)
+        let (accepted, continuation) = AsyncStream.makeStream(of: AcceptedConnection.self)
         self.configuration = configuration
         self.logger = logger
         self.eventLoopGroup = eventLoopGroup
@@ -52,6 +58,28 @@ package actor Listener: Service {
         connections = OpenConnections { continuation.finish() }
         http = HTTP1Channel(
             responder: responder, configuration: HTTP1Channel.Configuration(configuration, logger: logger))
+    }
+
+    /// Makes a listener whose answers are made by a function, which is cancelled when its client goes away.
+    ///
+    /// - Parameters:
+    ///   - configuration: name, address and limits.
+    ///   - respond: makes the answer to a request; what it streams afterwards is its body's own business.
+    ///   - eventLoopGroup: runs the connections; a group of NIOPosix.
+    ///   - logger: the listener's name is added to what is logged.
+    package init(
+        configuration: ListenerConfiguration,
+        answering respond: @escaping @Sendable (Request, any Channel) async -> Response,
+        eventLoopGroup: any EventLoopGroup,
+        logger: Logger
+    ) {
+        self.init(
+            configuration: configuration,
+            responder: { request, writer, channel in
+                let response = await ClientPresence.cancelWhenGone { await respond(request, channel) }
+                try await writer.write(response: response.head, body: response.body)
+            },
+            eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
     /// Binds the address and lets the kernel queue connections; none is served before ``run()``.
@@ -113,7 +141,11 @@ package actor Listener: Service {
         let (http, logger) = (http, logger)
         await withDiscardingTaskGroup { group in
             for await connection in accepted {
-                group.addTask { await http.handle(value: connection, logger: logger) }
+                group.addTask {
+                    await ClientPresence.$current.withValue(connection.presence) {
+                        await http.handle(value: connection.http, logger: logger)
+                    }
+                }
             }
         }
     }

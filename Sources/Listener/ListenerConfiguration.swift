@@ -36,6 +36,9 @@ package struct ListenerConfiguration: Sendable {
     /// answer and not a reset.
     package var lingerTimeout = Duration.seconds(2)
 
+    /// The certificate for TLS; nil serves plain HTTP.
+    package var tls: ListenerTLS?
+
     package init(name: String, address: ListenerAddress) {
         self.name = name
         self.address = address

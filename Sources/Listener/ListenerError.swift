@@ -20,6 +20,9 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         /// At the path of the Unix socket there is a file of another kind.
         case notASocket
 
+        /// The certificate or its key cannot be used; the library's text, which names the file.
+        case certificateUnusable(String)
+
         /// It is bound or running already, or has run.
         case alreadyUsed
 
@@ -53,6 +56,7 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         case .directoryMissing: "the directory does not exist"
         case .pathTooLong: "the path is longer than \(ListenerAddress.maximumPathBytes) bytes"
         case .notASocket: "a file that is not a socket is in the way"
+        case .certificateUnusable(let text): "its certificate or key cannot be used (\(text))"
         case .alreadyUsed: "it was started before"
         case .closedUnexpectedly: "its socket was closed"
         case .other(let text): text
@@ -69,6 +73,8 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         case (.directoryMissing, _): "create it (in a unit file: RuntimeDirectory=) or configure another path"
         case (.pathTooLong, _): "configure a shorter one"
         case (.notASocket, _): "move the file away or configure another path"
+        case (.certificateUnusable, _):
+            "the certificate chain and its private key must be PEM files that this user may read and that belong together"
         case (.alreadyUsed, _), (.closedUnexpectedly, _), (.other, _): ""
         }
     }

@@ -38,6 +38,24 @@ struct ListenerFixture: Sendable {
         let listener = Listener(
             configuration: configuration, responder: responder ?? echo(behind: gate),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+        try await run(listener, gate, test)
+    }
+
+    /// Runs a listener whose answers are made by a function, and shuts it down afterwards.
+    static func with(
+        answering respond: @escaping @Sendable (Request, any Channel) async -> Response,
+        test: @Sendable (ListenerFixture) async throws -> Void
+    ) async throws {
+        let gate = Gate()
+        let listener = Listener(
+            configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
+            answering: respond, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+        try await run(listener, gate, test)
+    }
+
+    private static func run(
+        _ listener: Listener, _ gate: Gate, _ test: @Sendable (ListenerFixture) async throws -> Void
+    ) async throws {
         let bound = try await listener.bind()
         try await testGracefulShutdown { trigger in
             try await withThrowingTaskGroup { group in

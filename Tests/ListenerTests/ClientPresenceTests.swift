@@ -1,0 +1,73 @@
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import TestSupport
+import Testing
+
+/// What is begun for a client ends when the client does.
+@Suite(.timeLimit(.minutes(1)))
+struct ClientPresenceTests {
+    private static let answer = Response(
+        status: .ok, headers: [.contentLength: "2"], body: ResponseBody(byteBuffer: ByteBuffer(string: "ok")))
+
+    /// Waits at a gate that nobody opens: only cancellation lets it pass.
+    private static func waiting(
+        at gate: Gate, cancelled: Gate
+    ) -> @Sendable (Request, any Channel) async -> Response {
+        { _, _ in
+            await gate.pass()
+            if Task.isCancelled { await cancelled.pass() }
+            return answer
+        }
+    }
+
+    @Test func `work for a client that closes is cancelled`() async throws {
+        let (gate, cancelled) = (Gate(), Gate())
+        gate.close()
+        try await ListenerFixture.with(answering: Self.waiting(at: gate, cancelled: cancelled)) { fixture in
+            let client = try await fixture.connect()
+            try await client.request("GET", "/")
+            await gate.hasArrivals(1)
+            try await client.close()
+            await cancelled.hasArrivals(1)
+        }
+    }
+
+    @Test func `an answer that exists reaches a client that only finishes sending`() async throws {
+        let (gate, cancelled) = (Gate(), Gate())
+        gate.close()
+        try await ListenerFixture.with(answering: Self.waiting(at: gate, cancelled: cancelled)) { fixture in
+            let client = try await fixture.connect()
+            try await client.request("GET", "/")
+            await gate.hasArrivals(1)
+            try await client.finishSending()
+            #expect(try await client.response().body == "ok")
+        }
+    }
+
+    @Test func `one request after the other is answered on a connection that stays`() async throws {
+        try await ListenerFixture.with(answering: { _, _ in Self.answer }) { fixture in
+            let client = try await fixture.connect()
+            for _ in 0..<20 {
+                try await client.request("GET", "/")
+                #expect(try await client.response().body == "ok")
+            }
+        }
+    }
+
+    @Test func `other clients do not notice`() async throws {
+        let (gate, cancelled) = (Gate(), Gate())
+        gate.close()
+        try await ListenerFixture.with(answering: Self.waiting(at: gate, cancelled: cancelled)) { fixture in
+            let (leaving, staying) = (try await fixture.connect(), try await fixture.connect())
+            try await staying.request("GET", "/")
+            try await leaving.request("GET", "/")
+            await gate.hasArrivals(2)
+            try await leaving.close()
+            await cancelled.hasArrivals(1)
+            gate.open()
+            #expect(try await staying.response().body == "ok")
+            #expect(cancelled.arrivals == 1)
+        }
+    }
+}

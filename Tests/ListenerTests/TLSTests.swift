@@ -1,0 +1,142 @@
+import Curl
+import Foundation
+import HummingbirdCore
+import Listener
+import NIOCore
+import NIOPosix
+import OpenSSL
+import TestSupport
+import Testing
+
+/// TLS towards clients: real certificates, real libcurl.
+@Suite(.timeLimit(.minutes(1)))
+struct TLSTests {
+    /// A certificate with its chain and key in files, and the authority that clients trust.
+    private struct Files {
+        let folder: URL
+        let authority: String
+        let tls: ListenerTLS
+
+        init(keyMatches: Bool = true) throws {
+            folder = FileManager.default.temporaryDirectory.appending(path: "listener-tls-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+            let dates = (from: Date.now.addingTimeInterval(-3_600), to: Date.now.addingTimeInterval(86_400))
+            let rootKey = try IssuingKey(generating: .p256)
+            let root = try CertificateBuilder.authority("Test root", notBefore: dates.from, notAfter: dates.to)
+                .selfSigned(by: rootKey)
+            let key = try IssuingKey(generating: .p256)
+            let server = try CertificateBuilder.server([.dns("localhost")], notBefore: dates.from, notAfter: dates.to)
+                .issued(to: key.subjectPublicKeyInfo(), by: root, key: rootKey)
+            let shown = keyMatches ? key : try IssuingKey(generating: .p256)
+            authority = folder.appending(path: "root.pem").path
+            tls = ListenerTLS(
+                certificateChainFile: folder.appending(path: "chain.pem").path,
+                privateKeyFile: folder.appending(path: "key.pem").path)
+            try root.pem().write(toFile: authority, atomically: true, encoding: .utf8)
+            try server.pem().write(toFile: tls.certificateChainFile, atomically: true, encoding: .utf8)
+            let pem = try shown.pkcs8PEM().withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+            try pem.write(toFile: tls.privateKeyFile, atomically: true, encoding: .utf8)
+        }
+
+        func remove() throws { try FileManager.default.removeItem(at: folder) }
+    }
+
+    private static func withClient(
+        trusting authority: String, _ body: (CurlClient) async throws -> Void
+    ) async throws {
+        var configuration = CurlConfiguration()
+        configuration.certificateAuthorityFile = authority
+        let client = try CurlClient(configuration: configuration)
+        do {
+            try await body(client)
+        } catch {
+            await client.shutdown()
+            throw error
+        }
+        await client.shutdown()
+    }
+
+    private static func url(_ address: BoundAddress) throws -> String {
+        guard case .tcp(_, let port) = address else { throw CancellationError() }
+        return "https://localhost:\(port)"
+    }
+
+    @Test func `a client that trusts the authority is served over TLS, with one connection for many requests`()
+        async throws
+    {
+        let files = try Files()
+        try await ListenerFixture.with({ $0.tls = files.tls }) { fixture in
+            let url = try Self.url(fixture.address)
+            try await Self.withClient(trusting: files.authority) { client in
+                for number in 0..<3 {
+                    let response = try await client.perform(
+                        CurlRequest(.put, "\(url)/\(number)", body: Array("body".utf8)))
+                    #expect(response.status == 200)
+                    #expect(String(decoding: response.body, as: UTF8.self) == "PUT /\(number) body")
+                }
+            }
+        }
+        try files.remove()
+    }
+
+    @Test func `a body over the limit is refused over TLS as well`() async throws {
+        let files = try Files()
+        try await ListenerFixture.with({
+            $0.tls = files.tls
+            $0.maximumBodyBytes = 10
+        }) { fixture in
+            let url = try Self.url(fixture.address)
+            try await Self.withClient(trusting: files.authority) { client in
+                let response = try await client.perform(
+                    CurlRequest(.put, "\(url)/", body: [UInt8](repeating: 65, count: 11)))
+                #expect(response.status == 413)
+            }
+        }
+        try files.remove()
+    }
+
+    @Test func `plain HTTP gets no answer from a TLS listener`() async throws {
+        let files = try Files()
+        try await ListenerFixture.with({ $0.tls = files.tls }) { fixture in
+            let client = try await fixture.connect()
+            try await client.request("GET", "/")
+            #expect(await !client.end().contains("HTTP/1.1"))
+        }
+        try files.remove()
+    }
+
+    @Test func `a client that trusts another authority is not served`() async throws {
+        let (files, others) = (try Files(), try Files())
+        try await ListenerFixture.with({ $0.tls = files.tls }) { fixture in
+            let url = try Self.url(fixture.address)
+            try await Self.withClient(trusting: others.authority) { client in
+                let error = await #expect(throws: CurlError.self) { _ = try await client.perform(CurlRequest(.get, url)) }
+                #expect(error?.kind == .tls)
+            }
+        }
+        try files.remove()
+        try others.remove()
+    }
+
+    @Test func `a key that is not the certificate's, or a file that is not there, stops the listener with its name`()
+        async throws
+    {
+        let mismatched = try Files(keyMatches: false)
+        var absent = try Files().tls
+        absent.privateKeyFile += ".absent"
+        for tls in [mismatched.tls, absent] {
+            var configuration = ListenerConfiguration(name: "door", address: .tcp(host: "127.0.0.1", port: 0))
+            configuration.tls = tls
+            let listener = Listener(
+                configuration: configuration, responder: ListenerFixture.echo(behind: Gate()),
+                eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+            let error = await #expect(throws: ListenerError.self) { _ = try await listener.bind() }
+            guard case .certificateUnusable = error?.reason else {
+                Issue.record("\(String(describing: error))")
+                continue
+            }
+            #expect(error?.description.contains("Listener door cannot listen") == true)
+        }
+        try mismatched.remove()
+    }
+}
