@@ -55,7 +55,7 @@ struct Faces {
             routes: routes(), authenticator: authenticator, metrics: metrics, now: now,
             makeRequestID: { UUID().uuidString.lowercased() }, logger: logger)
         let listener = Listener(
-            configuration: ListenerConfiguration(name, settings), responder: face.channelResponder,
+            configuration: ListenerConfiguration(name, settings), answering: face.respond(to:from:),
             eventLoopGroup: eventLoops, logger: logger)
         bound.addresses[name] = try await listener.bind()
         bound.services.append(listener)
@@ -78,5 +78,6 @@ extension ListenerConfiguration {
         maximumHeaderBytes = settings.maximumHeaderBytes
         maximumBodyBytes = settings.maximumBodyBytes
         idleTimeout = settings.idleTimeout
+        tls = settings.tls
     }
 }

@@ -59,15 +59,9 @@ package struct Face: Sendable {
         responder = router.buildResponder()
     }
 
-    /// What a listener calls for every request.
-    package var channelResponder: HTTPChannelHandler.Responder {
-        { request, writer, channel in
-            let response = await respond(to: request, from: channel)
-            try await writer.write(response: response.head, body: response.body)
-        }
-    }
-
-    /// Answers one request; every failure becomes a problem answer.
+    /// What a listener calls for every request: answers it; every failure becomes a problem answer.
+    ///
+    /// Cancelled when the client goes away.
     package func respond(to request: Request, from channel: any Channel) async -> Response {
         let start = ContinuousClock.now
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
@@ -155,7 +149,7 @@ extension Face {
         _ request: Request, _ context: FaceContext, _ route: String, _ status: HTTPResponse.Status,
         _ duration: Duration, _ failure: ServiceError?
     ) {
-        let level = AccessLog.level(of: failure)
+        let level = Task.isCancelled ? .info : AccessLog.level(of: failure)
         guard level >= logger.logLevel else { return }
         var metadata: Logger.Metadata = [
             "listener": "\(options.name)", "method": "\(request.method.rawValue)", "route": "\(route)",
@@ -167,7 +161,8 @@ extension Face {
             metadata["reason"] = "\(failure.reason.rawValue)"
             if let cause = failure.cause { metadata["cause"] = "\(cause)" }
         }
-        logger.log(level: level, "Request answered", metadata: metadata)
+        let message: Logger.Message = Task.isCancelled ? "The client went away" : "Request answered"
+        logger.log(level: level, message, metadata: metadata)
     }
 }
 

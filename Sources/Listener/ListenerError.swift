@@ -42,6 +42,12 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
     /// Why it cannot.
     package let reason: Reason
 
+    package init(listener: String, address: ListenerAddress, reason: Reason) {
+        self.listener = listener
+        self.address = address
+        self.reason = reason
+    }
+
     /// What is wrong and how to put it right.
     package var description: String {
         let fix = fix

@@ -10,12 +10,13 @@ struct ConfigurationCallersTests {
     }
 
     @Test func aCallerHasATokenAndScopesPerApp() throws {
+        let scopes = Scope.allCases.map(\.rawValue).joined(separator: ", ")
         let text =
             ConfigurationFixture.minimal + """
                 callers:
                   billing:
                     tokenSHA256: \(Self.digest.uppercased())
-                    scopes: { coins: [consumption:write, refunds:read, transactions:read, links:write] }
+                    scopes: { coins: [\(scopes)] }
                 """
         let callers = try ConfigurationFixture.configuration(text).callers
         #expect(callers.map(\.caller) == [Caller(name: "billing", scopes: ["coins": Set(Scope.allCases)])])

@@ -46,7 +46,8 @@ struct ClientPresenceTests {
     }
 
     @Test func `one request after the other is answered on a connection that stays`() async throws {
-        try await ListenerFixture.with(answering: { _, _ in Self.answer }) { fixture in
+        let respond: @Sendable (Request, any Channel) async -> Response = { _, _ in Self.answer }
+        try await ListenerFixture.with(answering: respond) { fixture in
             let client = try await fixture.connect()
             for _ in 0..<20 {
                 try await client.request("GET", "/")

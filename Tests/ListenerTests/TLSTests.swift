@@ -36,9 +36,20 @@ struct TLSTests {
             try server.pem().write(toFile: tls.certificateChainFile, atomically: true, encoding: .utf8)
             let pem = try shown.pkcs8PEM().withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
             try pem.write(toFile: tls.privateKeyFile, atomically: true, encoding: .utf8)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: tls.privateKeyFile)
         }
 
         func remove() throws { try FileManager.default.removeItem(at: folder) }
+    }
+
+    private static func withListener(
+        _ tls: ListenerTLS, maximumBodyBytes: Int = 1024, test: @Sendable (ListenerFixture) async throws -> Void
+    ) async throws {
+        let configure = { (configuration: inout ListenerConfiguration) in
+            configuration.tls = tls
+            configuration.maximumBodyBytes = maximumBodyBytes
+        }
+        try await ListenerFixture.with(configure, test: test)
     }
 
     private static func withClient(
@@ -65,7 +76,7 @@ struct TLSTests {
         async throws
     {
         let files = try Files()
-        try await ListenerFixture.with({ $0.tls = files.tls }) { fixture in
+        try await Self.withListener(files.tls) { fixture in
             let url = try Self.url(fixture.address)
             try await Self.withClient(trusting: files.authority) { client in
                 for number in 0..<3 {
@@ -81,10 +92,7 @@ struct TLSTests {
 
     @Test func `a body over the limit is refused over TLS as well`() async throws {
         let files = try Files()
-        try await ListenerFixture.with({
-            $0.tls = files.tls
-            $0.maximumBodyBytes = 10
-        }) { fixture in
+        try await Self.withListener(files.tls, maximumBodyBytes: 10) { fixture in
             let url = try Self.url(fixture.address)
             try await Self.withClient(trusting: files.authority) { client in
                 let response = try await client.perform(
@@ -97,7 +105,7 @@ struct TLSTests {
 
     @Test func `plain HTTP gets no answer from a TLS listener`() async throws {
         let files = try Files()
-        try await ListenerFixture.with({ $0.tls = files.tls }) { fixture in
+        try await Self.withListener(files.tls) { fixture in
             let client = try await fixture.connect()
             try await client.request("GET", "/")
             #expect(await !client.end().contains("HTTP/1.1"))
@@ -107,10 +115,12 @@ struct TLSTests {
 
     @Test func `a client that trusts another authority is not served`() async throws {
         let (files, others) = (try Files(), try Files())
-        try await ListenerFixture.with({ $0.tls = files.tls }) { fixture in
+        try await Self.withListener(files.tls) { fixture in
             let url = try Self.url(fixture.address)
             try await Self.withClient(trusting: others.authority) { client in
-                let error = await #expect(throws: CurlError.self) { _ = try await client.perform(CurlRequest(.get, url)) }
+                let error = await #expect(throws: CurlError.self) {
+                    _ = try await client.perform(CurlRequest(.get, url))
+                }
                 #expect(error?.kind == .tls)
             }
         }
@@ -118,13 +128,15 @@ struct TLSTests {
         try others.remove()
     }
 
-    @Test func `a key that is not the certificate's, or a file that is not there, stops the listener with its name`()
+    @Test func `a key of another certificate, that is not there or open to everybody, stops the listener by name`()
         async throws
     {
         let mismatched = try Files(keyMatches: false)
         var absent = try Files().tls
         absent.privateKeyFile += ".absent"
-        for tls in [mismatched.tls, absent] {
+        let open = try Files().tls
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: open.privateKeyFile)
+        for tls in [mismatched.tls, absent, open] {
             var configuration = ListenerConfiguration(name: "door", address: .tcp(host: "127.0.0.1", port: 0))
             configuration.tls = tls
             let listener = Listener(

@@ -1,5 +1,6 @@
 import Foundation
 import KeyCustody
+import Listener
 import OpenSSL
 
 /// `purser config check`: everything that `purser serve` would refuse at start, without starting.
@@ -56,6 +57,16 @@ private struct FileCheck {
         if let path = configuration.apple.certificateAuthorityFile {
             attempt("apple.certificateAuthorityFile") {
                 _ = try Certificate.certificates(inFile: Array(try Data(contentsOf: URL(filePath: path))))
+            }
+        }
+        for (name, listener) in configuration.listeners.all {
+            guard let tls = listener.tls else { continue }
+            attempt("listeners.\(name).tls.certificateChain") {
+                do throws(ListenerError.Reason) {
+                    try tls.check()
+                } catch {
+                    throw ListenerError(listener: name, address: listener.address, reason: error)
+                }
             }
         }
         for (index, key) in configuration.keys.enumerated() {

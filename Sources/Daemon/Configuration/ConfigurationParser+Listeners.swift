@@ -7,11 +7,10 @@ extension ConfigurationParser {
             api: listener("api", defaultAddress: .tcp(host: "127.0.0.1", port: 8080)),
             admin: listener("admin", defaultAddress: .unix(path: "/run/purser/admin.sock", mode: 0o600)),
             health: listener("health", defaultAddress: .tcp(host: "127.0.0.1", port: 9090)))
-        let all = [("api", listeners.api), ("admin", listeners.admin), ("health", listeners.health)]
         checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
         checkExposure(of: listeners.admin, "admin", because: "it asks for no credential")
-        checkAddressesDiffer(all.compactMap { name, listener in listener.map { (name, $0.address) } })
-        if all.allSatisfy({ $0.1 == nil }) {
+        checkAddressesDiffer(listeners.all.map { ($0.name, $0.settings.address) })
+        if listeners.all.isEmpty {
             report(
                 place(of: ["listeners"]), key: "listeners", "Every listener is switched off; nothing could be reached.")
         }
@@ -34,7 +33,8 @@ extension ConfigurationParser {
                     path + ["maximumBodyBytes"], as: .bytes(1 << 10...1 << 26), default: defaults.maximumBodyBytes),
                 idleTimeout: setting(
                     path + ["idleTimeout"], as: .duration(.seconds(1) ... .seconds(3600)),
-                    default: defaults.idleTimeout))
+                    default: defaults.idleTimeout),
+                tls: tls(name))
         }
         switch choice {
         case .none:
@@ -52,14 +52,29 @@ extension ConfigurationParser {
         }
     }
 
+    /// Reads the `tls` block of a listener: both files or none.
+    private mutating func tls(_ name: String) -> ListenerTLS? {
+        let path = ["listeners", name, "tls"]
+        let chain = setting(path + ["certificateChain"], as: .absolutePath)
+        let key = setting(path + ["privateKey"], as: .absolutePath)
+        for (given, missing) in [("certificateChain", "privateKey"), ("privateKey", "certificateChain")]
+        where isGiven(path + [given]) && !isGiven(path + [missing]) {
+            report(
+                place(of: path + [given]), key: "listeners.\(name).tls.\(missing)",
+                "This key is required where `\(given)` is given.")
+        }
+        guard let chain, let key else { return nil }
+        return ListenerTLS(certificateChainFile: chain, privateKeyFile: key)
+    }
+
     /// Reports a TCP address that other machines can reach.
     private mutating func checkExposure(of listener: ListenerSettings?, _ name: String, because reason: String) {
-        guard let listener, !listener.address.isLocal else { return }
+        guard let listener, !listener.address.isLocal, listener.tls == nil || name == "admin" else { return }
         report(
             place(of: ["listeners", name, "address"]), key: "listeners.\(name).address",
             """
             This listener may only have a loopback address (`127.0.0.1`, `[::1]`) or a Unix socket, \
-            because \(reason); put a TLS proxy on this machine in front of it.
+            because \(reason); give it a `tls` certificate, or put a TLS proxy on this machine in front of it.
             """)
     }
 

@@ -11,15 +11,18 @@ package struct ListenerSettings: Sendable, Equatable {
     package let maximumBodyBytes: Int
     /// How long a connection may stay silent before it is closed.
     package let idleTimeout: Duration
+    /// The certificate for TLS; nil serves plain HTTP.
+    package let tls: ListenerTLS?
 
     package init(
         address: ListenerAddress, maximumConnections: Int = 1024, maximumHeaderBytes: Int = 32 * 1024,
-        maximumBodyBytes: Int = 1024 * 1024, idleTimeout: Duration = .seconds(75)
+        maximumBodyBytes: Int = 1024 * 1024, idleTimeout: Duration = .seconds(75), tls: ListenerTLS? = nil
     ) {
         self.address = address
         self.maximumConnections = maximumConnections
         self.maximumHeaderBytes = maximumHeaderBytes
         self.maximumBodyBytes = maximumBodyBytes
         self.idleTimeout = idleTimeout
+        self.tls = tls
     }
 }

@@ -14,4 +14,11 @@ package struct ListenersConfiguration: Sendable, Equatable {
         self.admin = admin
         self.health = health
     }
+
+    /// Those that are switched on, by name.
+    package var all: [(name: String, settings: ListenerSettings)] {
+        [("api", api), ("admin", admin), ("health", health)].compactMap { name, settings in
+            settings.map { (name, $0) }
+        }
+    }
 }
