@@ -143,7 +143,7 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: ["Daemon", "Domain", "KeyCustody", "Listener", "OpenSSL", coreMetrics, logging, metrics]),
-        .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"]),
+        .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"], exclude: ["Resources"]),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport", logging]),
         .testTarget(
             name: "KeyCustodyTests",

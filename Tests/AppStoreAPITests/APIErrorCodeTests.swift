@@ -16,8 +16,8 @@ struct APIErrorCodeTests {
         }
     }
 
-    @Test func `61 errors have a number and five have none`() {
-        #expect(APIErrorCode.allCases.filter { $0.code != nil }.count == 61)
+    @Test func `87 errors have a number and five have none`() {
+        #expect(APIErrorCode.allCases.filter { $0.code != nil }.count == 87)
         #expect(
             Set(APIErrorCode.allCases.filter { $0.code == nil }) == [
                 .advancedCommerceTransactionNotSupported, .invalidRefundPreference,
@@ -33,6 +33,8 @@ struct APIErrorCodeTests {
             (4_000_185, "FamilyTransactionNotSupportedError", 400),
             (4_030_004, "SubscriptionExtensionIneligibleError", 403), (4_040_010, "TransactionIdNotFoundError", 404),
             (4_290_000, "RateLimitExceededError", 429), (5_000_001, "GeneralInternalRetryableError", 500),
+            (4_000_161, "InvalidImageError", 400), (4_030_019, "ImageInUseError", 403),
+            (4_040_021, "RealtimeUrlNotFoundError", 404), (4_090_001, "MessageAlreadyExistsError", 409),
         ] as [(Int64, String, Int)])
     func `a number has Apple's name and status`(code: Int64, name: String, status: Int) throws {
         let error = try #require(APIErrorCode(code: code))

@@ -13,11 +13,11 @@ struct ResponseTests {
             {"revision":"r","hasMore":true,"bundleId":"com.example","appAppleId":1234,"environment":"Production",
              "signedTransactions":["a","b"],"later":{}}
             """#
-        #expect(
-            try HistoryResponse(parsing: Array(body.utf8))
-                == HistoryResponse(
-                    revision: "r", hasMore: true, bundleId: "com.example", appAppleId: 1234, environment: .production,
-                    signedTransactions: ["a", "b"]))
+        var expected = HistoryResponse(
+            revision: "r", hasMore: true, bundleId: "com.example", appAppleId: 1234, environment: .production,
+            signedTransactions: ["a", "b"])
+        expected.additional = ["later": [:]]
+        #expect(try HistoryResponse(parsing: Array(body.utf8)) == expected)
     }
 
     @Test func `a history page without members is empty, not an error`() throws {

@@ -18,7 +18,7 @@ struct TransactionPayloadTests {
         """#
 
     @Test func `every field is read`() throws {
-        let payload = try TransactionPayload(scanning: Array(Self.full.utf8))
+        let payload = try TransactionPayload(parsing: Array(Self.full.utf8))
         #expect(payload.transactionId == "2000000000000001")
         #expect(payload.purchaseDate == 1_698_148_900_000)
         #expect(payload.type == .autoRenewableSubscription)
@@ -33,21 +33,23 @@ struct TransactionPayloadTests {
         #expect(payload.transactionReason == .purchase)
         #expect(payload.price == 10_990)
         #expect(payload.billingPlanType == .monthly)
-        #expect(payload.advancedCommerceInfo == ["taxCode": "C003", "items": []])
-        #expect(payload.commitmentInfo == ["billingPeriodNumber": 3])
+        #expect(payload.advancedCommerceInfo?.taxCode == "C003")
+        #expect(payload.advancedCommerceInfo?.items == [])
+        #expect(payload.commitmentInfo?.billingPeriodNumber == 3)
+        #expect(payload.additional.isEmpty)
     }
 
     @Test func `no field is lost on the way out and back`() throws {
-        let payload = try TransactionPayload(scanning: Array(Self.full.utf8))
+        let payload = try TransactionPayload(parsing: Array(Self.full.utf8))
         let written = payload.serialized()
-        #expect(try TransactionPayload(scanning: written) == payload)
+        #expect(try TransactionPayload(parsing: written) == payload)
         let names = try Set(JSONScanner.members(of: written).keys)
         #expect(try names == Set(JSONScanner.members(of: Array(Self.full.utf8)).keys))
     }
 
     @Test func `values that are not known keep what they are`() throws {
         let payload = try TransactionPayload(
-            scanning: Array(#"{"type":"Rental","offerType":9,"revocationReason":7,"inAppOwnershipType":"LENT"}"#.utf8))
+            parsing: Array(#"{"type":"Rental","offerType":9,"revocationReason":7,"inAppOwnershipType":"LENT"}"#.utf8))
         #expect(payload.type?.rawValue == "Rental")
         #expect(payload.offerType?.rawValue == 9)
         #expect(payload.revocationReason?.rawValue == 7)
@@ -56,19 +58,20 @@ struct TransactionPayloadTests {
 
     @Test func `fields of another type are passed over`() throws {
         let payload = try TransactionPayload(
-            scanning: Array(#"{"transactionId":1,"quantity":"1","isUpgraded":null,"price":1e300,"extra":{}}"#.utf8))
+            parsing: Array(
+                #"{"transactionId":1,"quantity":"1","isUpgraded":null,"price":1e300,"commitmentInfo":[]}"#.utf8))
         #expect(payload == TransactionPayload())
     }
 
     @Test func `dates of Xcode, with fractions and before 1970, are rounded`() throws {
         let payload = try TransactionPayload(
-            scanning: Array(#"{"purchaseDate":1698148900123.6,"originalPurchaseDate":-62135769600000}"#.utf8))
+            parsing: Array(#"{"purchaseDate":1698148900123.6,"originalPurchaseDate":-62135769600000}"#.utf8))
         #expect(payload.purchaseDate == 1_698_148_900_124)
         #expect(payload.originalPurchaseDate == -62_135_769_600_000)
     }
 
     @Test(arguments: ["", "[]", #"{"a":1,"a":2}"#, "{} x"])
     func `what is not one JSON object is refused`(text: String) {
-        #expect(throws: JSONError.self) { try TransactionPayload(scanning: Array(text.utf8)) }
+        #expect(throws: JSONError.self) { try TransactionPayload(parsing: Array(text.utf8)) }
     }
 }

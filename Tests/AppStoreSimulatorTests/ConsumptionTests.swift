@@ -118,7 +118,9 @@ struct ConsumptionTests {
 
     @Test func `a purchase through Advanced Commerce is refused`() async throws {
         try await SimulatorFixture.with { fixture in
-            let response = try await send(Self.body([]), fixture) { $0.advancedCommerceInfo = ["items": []] }
+            let response = try await send(Self.body([]), fixture) {
+                $0.advancedCommerceInfo = AdvancedCommerceTransactionInfo()
+            }
             let message = try ErrorPayload(parsing: response.body).errorMessage
             #expect(response.status == 400)
             #expect(message?.hasPrefix("AdvancedCommerceTransactionNotSupportedError:") == true)

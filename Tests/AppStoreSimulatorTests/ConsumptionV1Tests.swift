@@ -18,7 +18,7 @@ struct ConsumptionV1Tests {
         let account = try fixture.state.createAccount(in: .sandbox).id
         let bought = try fixture.buy(by: account) {
             $0.type = type
-            if isAdvancedCommerce { $0.advancedCommerceInfo = ["items": []] }
+            if isAdvancedCommerce { $0.advancedCommerceInfo = AdvancedCommerceTransactionInfo() }
         }
         var body = Self.good
         for (name, value) in changes { body[name] = value }

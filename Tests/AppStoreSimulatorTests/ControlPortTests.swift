@@ -25,7 +25,7 @@ struct ControlPortTests {
             ]
             let bought = try await fixture.control("POST", "/accounts/ann/purchases", purchase)
             #expect(bought.status == 201)
-            let id = try #require(try TransactionPayload(scanning: bought.body).transactionId)
+            let id = try #require(try TransactionPayload(parsing: bought.body).transactionId)
             #expect(try await fixture.control("POST", "/transactions/\(id)/renewals").status == 201)
             #expect(try await fixture.control("POST", "/transactions/\(id)/restores").status == 201)
             #expect(
@@ -36,7 +36,7 @@ struct ControlPortTests {
                 try await fixture.control("POST", "/transactions/\(id)/shares", ["accountId": "bob"]).status == 201)
             let refund = try await fixture.control(
                 "POST", "/transactions/\(id)/refund", ["reason": 1, "percentage": 5000])
-            #expect(try TransactionPayload(scanning: refund.body).revocationType == .refundProrated)
+            #expect(try TransactionPayload(parsing: refund.body).revocationType == .refundProrated)
             #expect(try await fixture.control("DELETE", "/transactions/\(id)/refund").status == 200)
             let all = try json(await fixture.control("GET", "/accounts/ann/transactions"))
             #expect(all["transactions"]?.array?.count == 4)

@@ -150,6 +150,6 @@ struct SimulatorFixture: Sendable {
             requiredLeafExtension: "1.2.840.113635.100.6.11.1",
             requiredIntermediateExtension: "1.2.840.113635.100.6.2.1")
         try token.verify(with: chain.leafPublicKey, header: header)
-        return try TransactionPayload(scanning: token.decodePayload())
+        return try TransactionPayload(parsing: token.decodePayload())
     }
 }

@@ -25,7 +25,8 @@ package struct Endpoint: Sendable, Hashable {
         var path = ""
         for segment in operation.pathTemplate.split(separator: "/") {
             path += "/"
-            path += segment.hasPrefix("{") ? PercentEncoding.encode(pathSegment: parameters.next() ?? "") : String(segment)
+            path +=
+                segment.hasPrefix("{") ? PercentEncoding.encode(pathSegment: parameters.next() ?? "") : String(segment)
         }
         return path
     }

@@ -1,4 +1,4 @@
-/// The query of Get Transaction History, version 2: filters, order and page.
+/// The query of Get Transaction History: filters, order and page.
 ///
 /// Values of one filter are alternatives; different filters must all be met. All but the revision must stay the same from page to page.
 /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-transaction-history
@@ -14,13 +14,16 @@ package struct HistoryQuery: Sendable, Hashable {
     package var inAppOwnershipType: InAppOwnershipType?
     /// True for revoked transactions only, false for the others only.
     package var revoked: Bool?
+    /// The predecessor of `revoked`, for version 1 only: true leaves revoked transactions out.
+    package var excludeRevoked: Bool?
     /// The revision of the page before; nil for the first page.
     package var revision: String?
 
     package init(
         startDate: Int64? = nil, endDate: Int64? = nil, productIds: [String] = [],
         productTypes: [ProductTypeFilter] = [], sort: SortOrder? = nil, subscriptionGroupIdentifiers: [String] = [],
-        inAppOwnershipType: InAppOwnershipType? = nil, revoked: Bool? = nil, revision: String? = nil
+        inAppOwnershipType: InAppOwnershipType? = nil, revoked: Bool? = nil, excludeRevoked: Bool? = nil,
+        revision: String? = nil
     ) {
         self.startDate = startDate
         self.endDate = endDate
@@ -30,6 +33,7 @@ package struct HistoryQuery: Sendable, Hashable {
         self.subscriptionGroupIdentifiers = subscriptionGroupIdentifiers
         self.inAppOwnershipType = inAppOwnershipType
         self.revoked = revoked
+        self.excludeRevoked = excludeRevoked
         self.revision = revision
     }
 
@@ -48,6 +52,7 @@ package struct HistoryQuery: Sendable, Hashable {
         for group in subscriptionGroupIdentifiers { add("subscriptionGroupIdentifier", group) }
         add("inAppOwnershipType", inAppOwnershipType?.rawValue)
         add("revoked", revoked.map(String.init))
+        add("excludeRevoked", excludeRevoked.map(String.init))
         return parameters
     }
 

@@ -63,6 +63,32 @@ extension APIErrorCode {
         case .rateLimitExceeded: 4_290_000
         case .generalInternal: 5_000_000
         case .generalInternalRetryable: 5_000_001
+        case .invalidImage: 4_000_161
+        case .headerTooLong: 4_000_162
+        case .bodyTooLong: 4_000_163
+        case .invalidLocale: 4_000_164
+        case .altTextTooLong: 4_000_175
+        case .invalidPerformanceTestRequest: 4_000_211
+        case .invalidRequestId: 4_000_212
+        case .existingPerformanceTestRun: 4_000_213
+        case .badRequestRealtimeURL: 4_000_215
+        case .badRequestImageSize: 4_000_216
+        case .badRequestTooManyBulletPoints: 4_000_218
+        case .badRequestBulletPointTextTooLong: 4_000_219
+        case .badRequestAboveImageRequiresAnImage: 4_000_224
+        case .maximumNumberOfImagesReached: 4_030_014
+        case .maximumNumberOfMessagesReached: 4_030_016
+        case .messageNotApproved: 4_030_017
+        case .imageNotApproved: 4_030_018
+        case .imageInUse: 4_030_019
+        case .forbiddenNoPassingTest: 4_030_026
+        case .imageNotFound: 4_040_014
+        case .messageNotFound: 4_040_015
+        case .performanceTestRunNotFound: 4_040_018
+        case .defaultMessageNotFound: 4_040_020
+        case .realtimeURLNotFound: 4_040_021
+        case .imageAlreadyExists: 4_090_000
+        case .messageAlreadyExists: 4_090_001
         case .advancedCommerceTransactionNotSupported,
             .invalidRefundPreference,
             .consumptionPercentageAutoRenewableSubscription,

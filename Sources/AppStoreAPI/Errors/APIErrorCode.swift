@@ -1,4 +1,4 @@
-/// The errors that the App Store Server API documents, by Apple's names.
+/// The errors that the App Store Server API and the Retention Messaging API document, by Apple's names.
 ///
 /// Numbers that are not in this list occur too: Apple adds errors, so a number unknown here is kept as it is by whoever reads it.
 /// Source: https://developer.apple.com/documentation/appstoreserverapi/error-codes
@@ -73,6 +73,34 @@ package enum APIErrorCode: String, Sendable, Hashable, CaseIterable {
     // Faults of the server.
     case generalInternal = "GeneralInternalError"
     case generalInternalRetryable = "GeneralInternalRetryableError"
+
+    // Retention Messaging API.
+    case invalidImage = "InvalidImageError"
+    case headerTooLong = "HeaderTooLongError"
+    case bodyTooLong = "BodyTooLongError"
+    case invalidLocale = "InvalidLocaleError"
+    case altTextTooLong = "AltTextTooLongError"
+    case invalidPerformanceTestRequest = "InvalidPerformanceTestRequestError"
+    case invalidRequestId = "InvalidRequestIdError"
+    case existingPerformanceTestRun = "ExistingPerformanceTestRunError"
+    case badRequestRealtimeURL = "BadRequestRealtimeUrlError"
+    case badRequestImageSize = "BadRequestImageSizeError"
+    case badRequestTooManyBulletPoints = "BadRequestTooManyBulletPointsError"
+    case badRequestBulletPointTextTooLong = "BadRequestBulletPointTextTooLongError"
+    case badRequestAboveImageRequiresAnImage = "BadRequestAboveImageRequiresAnImageError"
+    case maximumNumberOfImagesReached = "MaximumNumberOfImagesReachedError"
+    case maximumNumberOfMessagesReached = "MaximumNumberOfMessagesReachedError"
+    case messageNotApproved = "MessageNotApprovedError"
+    case imageNotApproved = "ImageNotApprovedError"
+    case imageInUse = "ImageInUseError"
+    case forbiddenNoPassingTest = "ForbiddenNoPassingTestError"
+    case imageNotFound = "ImageNotFoundError"
+    case messageNotFound = "MessageNotFoundError"
+    case performanceTestRunNotFound = "PerformanceTestRunNotFoundError"
+    case defaultMessageNotFound = "DefaultMessageNotFoundError"
+    case realtimeURLNotFound = "RealtimeUrlNotFoundError"
+    case imageAlreadyExists = "ImageAlreadyExistsError"
+    case messageAlreadyExists = "MessageAlreadyExistsError"
 
     // Named in Apple's pages without a number.
     case advancedCommerceTransactionNotSupported = "AdvancedCommerceTransactionNotSupportedError"

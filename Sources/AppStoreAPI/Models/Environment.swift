@@ -12,4 +12,6 @@ package struct Environment: OpenValue {
     package static let xcode = Environment(rawValue: "Xcode")
     /// Unit tests of Apple's libraries: not signed at all.
     package static let localTesting = Environment(rawValue: "LocalTesting")
+
+    package static let known = [production, sandbox, xcode, localTesting]
 }

@@ -1,0 +1,19 @@
+package import JSON
+
+/// The answer of Change Subscription Metadata.
+///
+/// Source: https://developer.apple.com/documentation/advancedcommerceapi/subscriptionchangemetadataresponse
+package struct AdvancedCommerceSubscriptionChangeMetadataResponse: WireModel {
+    /// A compact JWS whose payload is a ``RenewalInfoPayload``.
+    package var signedRenewalInfo: String?
+    /// A compact JWS whose payload is a ``TransactionPayload``.
+    package var signedTransactionInfo: String?
+    package var additional: [String: JSONValue] = [:]
+
+    package init() {}
+
+    package static let fields: [WireField<AdvancedCommerceSubscriptionChangeMetadataResponse>] = [
+        .init("signedRenewalInfo", \.signedRenewalInfo, isRequired: true),
+        .init("signedTransactionInfo", \.signedTransactionInfo, isRequired: true),
+    ]
+}
