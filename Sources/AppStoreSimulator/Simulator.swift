@@ -18,6 +18,8 @@ package final class Simulator: Service, Sendable {
     private let production: HTTPListener
     private let sandbox: HTTPListener
     private let control: HTTPListener
+    /// Sends notifications.
+    private let dispatcher: Task<Void, Never>
 
     private var listeners: [HTTPListener] { [production, sandbox, control] }
 
@@ -37,7 +39,7 @@ package final class Simulator: Service, Sendable {
         } else {
             certificates = try CertificateSet(signingTime: configuration.now(), realTime: realTime)
         }
-        let state = SimulatorState(seed: configuration.seed, now: configuration.now)
+        let state = SimulatorState(seed: configuration.seed, realTime: configuration.now)
         var started: [HTTPListener] = []
         do {
             let tls = try certificates.tls.serverConfiguration(at: realTime)
@@ -49,7 +51,7 @@ package final class Simulator: Service, Sendable {
                     sleep: configuration.sleep)
                 started.append(
                     try await HTTPListener.start(
-                        on: address, tls: tls, maximumBodyBytes: AppleService.maximumBodyBytes,
+                        on: address, tls: tls, maximumBodyBytes: AppleService.maximumImageBytes,
                         logger: configuration.logger, service: service.deliver))
             }
             let control = ControlService(
@@ -62,13 +64,16 @@ package final class Simulator: Service, Sendable {
             for listener in started { await listener.stop() }
             throw error
         }
-        return Simulator(state, certificates, configuration, started)
+        let dispatcher = NotificationDispatcher(
+            state: state, authority: certificates.signing, sender: NotificationSender(), logger: configuration.logger)
+        return Simulator(state, certificates, configuration, started, Task { await dispatcher.run() })
     }
 
     private init(
         _ state: SimulatorState, _ certificates: CertificateSet, _ configuration: SimulatorConfiguration,
-        _ listeners: [HTTPListener]
+        _ listeners: [HTTPListener], _ dispatcher: Task<Void, Never>
     ) {
+        self.dispatcher = dispatcher
         self.state = state
         root = certificates.signing.root
         tlsAuthority = certificates.tls.certificate
@@ -90,6 +95,8 @@ package final class Simulator: Service, Sendable {
 
     /// Closes all sockets and connections.
     package func stop() async {
+        dispatcher.cancel()
+        await dispatcher.value
         await withDiscardingTaskGroup { group in
             for listener in listeners { group.addTask { await listener.stop() } }
         }

@@ -11,7 +11,7 @@ package struct SimulatorConfiguration: Sendable {
     package var stateDirectory: String?
     /// Makes identifiers and random faults come out the same.
     package var seed: UInt64
-    /// The clock of both servers.
+    /// Real time, which the simulated time goes by.
     package var now: @Sendable () -> Date
     /// How faults delay answers.
     package var sleep: @Sendable (Duration) async throws -> Void

@@ -50,37 +50,7 @@ extension SimulatorState {
     package func buy(
         _ purchase: TransactionPayload, by accountID: String
     ) throws(ControlError) -> TransactionPayload {
-        let now = milliseconds
-        return try withContent { content throws(ControlError) in
-            try content.world.buy(purchase, by: accountID, now: now)
-        }
-    }
-
-    /// Renews a subscription, from the end of its last period unless a purchase date (UNIX milliseconds) is given.
-    ///
-    /// - Returns: The new transaction.
-    /// - Throws: ``ControlError``
-    @discardableResult
-    package func renew(
-        _ transactionID: String, purchaseDate: Int64? = nil
-    ) throws(ControlError) -> TransactionPayload {
-        try withContent { content throws(ControlError) in
-            try content.world.renew(transactionID, purchaseDate: purchaseDate)
-        }
-    }
-
-    /// Replaces a subscription's current period by one of another product; the price is in milliunits, nil keeps it.
-    ///
-    /// - Returns: The new transaction.
-    /// - Throws: ``ControlError``
-    @discardableResult
-    package func upgrade(
-        _ transactionID: String, to productID: String, price: Int64? = nil
-    ) throws(ControlError) -> TransactionPayload {
-        let now = milliseconds
-        return try withContent { content throws(ControlError) in
-            try content.world.upgrade(transactionID, to: productID, price: price, now: now)
-        }
+        try change { world, now throws(ControlError) in try world.buy(purchase, by: accountID, now: now) }
     }
 
     /// Restores a purchase, which gives it a further transaction id.
@@ -89,10 +59,7 @@ extension SimulatorState {
     /// - Throws: ``ControlError``
     @discardableResult
     package func restore(_ transactionID: String) throws(ControlError) -> TransactionPayload {
-        let now = milliseconds
-        return try withContent { content throws(ControlError) in
-            try content.world.restore(transactionID, now: now)
-        }
+        try change { world, now throws(ControlError) in try world.restore(transactionID, now: now) }
     }
 
     /// Shares a purchase with another account of the family.
@@ -103,9 +70,16 @@ extension SimulatorState {
     package func share(
         _ transactionID: String, with accountID: String
     ) throws(ControlError) -> TransactionPayload {
-        try withContent { content throws(ControlError) in
-            try content.world.share(transactionID, with: accountID)
-        }
+        try change { world, now throws(ControlError) in try world.share(transactionID, with: accountID, now: now) }
+    }
+
+    /// Ends a family member's access to a purchase; the transaction is the member's.
+    ///
+    /// - Returns: The transaction as it is now.
+    /// - Throws: ``ControlError``
+    @discardableResult
+    package func endSharing(_ transactionID: String) throws(ControlError) -> TransactionPayload {
+        try change { world, now throws(ControlError) in try world.endSharing(transactionID, now: now) }
     }
 
     /// Refunds a purchase with all its transaction ids; family members lose it.
@@ -116,10 +90,7 @@ extension SimulatorState {
     package func refund(
         _ transactionID: String, _ refund: Refund = Refund()
     ) throws(ControlError) -> TransactionPayload {
-        let now = milliseconds
-        return try withContent { content throws(ControlError) in
-            try content.world.refund(transactionID, refund, now: now)
-        }
+        try change { world, now throws(ControlError) in try world.refund(transactionID, refund, now: now) }
     }
 
     /// Takes a refund back.
@@ -128,7 +99,28 @@ extension SimulatorState {
     /// - Throws: ``ControlError``
     @discardableResult
     package func reverseRefund(_ transactionID: String) throws(ControlError) -> TransactionPayload {
-        try withContent { content throws(ControlError) in try content.world.reverseRefund(transactionID) }
+        try change { world, now throws(ControlError) in try world.reverseRefund(transactionID, now: now) }
+    }
+
+    /// The order that a transaction belongs to; nil for what a family member was given.
+    ///
+    /// - Throws: ``ControlError/notFound(_:)``
+    package func order(of transactionID: String) throws(ControlError) -> String? {
+        try withContent { content throws(ControlError) in
+            _ = try content.world.record(transactionID)
+            return content.world.orders.order(of: transactionID)
+        }
+    }
+
+    /// Sets what an app transaction says beside what Apple assigns; nil for a customer who has none.
+    ///
+    /// - Throws: ``ControlError/notFound(_:)``
+    package func setAppTransaction(
+        _ details: AppTransactionPayload?, of accountID: String, bundleID: String
+    ) throws(ControlError) {
+        try change { world, _ throws(ControlError) in
+            try world.setAppTransaction(details, of: accountID, bundleID: bundleID)
+        }
     }
 
     /// A transaction as it is now, without signing date.

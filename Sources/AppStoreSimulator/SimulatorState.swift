@@ -14,19 +14,34 @@ package final class SimulatorState: Sendable {
         var limits = RateLimits()
         var received = ReceivedLog()
         var pageSize = SimulatorState.defaultPageSize
+        var outbox: NotificationOutbox
+        var refundDesk = RefundDesk()
+        var messaging = MessagingDesk()
+        var advancedCommerce = AdvancedCommerceLedger()
+
+        init(seed: UInt64) {
+            world = World(seed: seed)
+            faults = FaultSchedule(seed: seed)
+            outbox = NotificationOutbox(seed: seed)
+        }
     }
 
     private let content: Mutex<Content>
     private let seed: UInt64
-    private let now: @Sendable () -> Date
+    /// What the simulator dates things by.
+    package let clock: SimulatorClock
+    /// Comes when something may be due earlier than was known.
+    let agendaChanges: AsyncStream<Void>
+    private let agenda: AsyncStream<Void>.Continuation
 
     /// - Parameters:
     ///   - seed: makes identifiers and random faults come out the same.
-    ///   - now: dates purchases and refunds that do not say when they happened.
-    package init(seed: UInt64, now: @escaping @Sendable () -> Date) {
+    ///   - realTime: what the simulated clock goes by.
+    package init(seed: UInt64, realTime: @escaping @Sendable () -> Date) {
         self.seed = seed
-        self.now = now
-        content = Mutex(Content(world: World(seed: seed), faults: FaultSchedule(seed: seed)))
+        clock = SimulatorClock(realTime: realTime)
+        content = Mutex(Content(seed: seed))
+        (agendaChanges, agenda) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(1))
     }
 
     /// Reads or changes the content in one step.
@@ -36,10 +51,14 @@ package final class SimulatorState: Sendable {
         try content.withLock(body)
     }
 
-    /// Forgets everything but the seed.
+    /// Forgets everything but the seed; the clock agrees with real time again.
     package func reset() {
-        content.withLock { $0 = Content(world: World(seed: seed), faults: FaultSchedule(seed: seed)) }
+        clock.reset()
+        content.withLock { $0 = Content(seed: seed) }
     }
 
-    var milliseconds: Int64 { Int64((now().timeIntervalSince1970 * 1000).rounded(.down)) }
+    /// Has whoever waits for what is due look again.
+    func agendaChanged() { agenda.yield() }
+
+    var milliseconds: Int64 { clock.milliseconds }
 }

@@ -62,6 +62,16 @@ struct RateLimitTests {
         #expect(RateLimit.published(for: .sendConsumptionInformation, in: .sandbox)?.windowSeconds == 3_600)
     }
 
+    @Test func `a call for which Apple publishes no rate has none until one is set`() async throws {
+        try await SimulatorFixture.with { (fixture) async throws in
+            let endpoint = Endpoint.finishTransaction(transactionId: "1")
+            #expect(RateLimit.published(for: .finishTransaction, in: .production) == nil)
+            #expect(try await status(fixture, endpoint) == 404)
+            fixture.state.rateLimits = [RateLimit(operation: .finishTransaction, limit: 0)]
+            #expect(try await status(fixture, endpoint) == 429)
+        }
+    }
+
     @Test func `limits are set and lifted at the control port`() async throws {
         try await SimulatorFixture.with { (fixture) async throws in
             let limits: JSONValue = [

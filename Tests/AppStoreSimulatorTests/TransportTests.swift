@@ -28,7 +28,7 @@ struct TransportTests {
     @Test(arguments: [
         "/", "/inApps/v1/transactions", "/inApps/v1/transactions/", "/inapps/v1/transactions/1",
         "/inApps/v2/transactions/1",
-        "/inApps/v1/history/1", "/inApps/v2/history/1/2", "/inApps/v2/refund/lookup/1/", "/inApps/v3/history/1",
+        "/inApps/v1/history", "/inApps/v2/history/1/2", "/inApps/v2/refund/lookup/1/", "/inApps/v3/history/1",
     ])
     func `a path that is not Apple's gets 404 without one of Apple's errors`(path: String) async throws {
         try await SimulatorFixture.with { fixture in

@@ -2,6 +2,9 @@ import AppStoreAPI
 import OpenSSL
 
 extension AppleService {
+    /// How many refunds version 1 of their history shows.
+    private static let refundsInVersion1 = 50
+
     /// Get Transaction Info.
     func transactionInfo(
         _ identifier: String, _ app: RegisteredApp, _ call: Call
@@ -13,12 +16,15 @@ extension AppleService {
         return .json(200, TransactionInfoResponse(signedTransactionInfo: signed.first).serialized())
     }
 
-    /// Get Transaction History, version 2.
-    func history(_ identifier: String, _ app: RegisteredApp, _ call: Call) throws(Refusal) -> OutgoingResponse {
+    /// Get Transaction History; version 1 leaves out consumables that the app has finished, unless they are revoked.
+    func history(
+        _ identifier: String, _ app: RegisteredApp, _ call: Call, version: Int
+    ) throws(Refusal) -> OutgoingResponse {
         let page = try state.withContent { content throws(Refusal) in
             let customer = try content.world.customer(
                 identifier, bundleID: app.bundleID, environment: environment)
-            let filter = try HistoryFilter(call.request.query)
+            let filter = try HistoryFilter(
+                call.request.query, leavingOut: version == 1 ? content.world.finished : [])
             return try content.world.historyPage(of: customer, filter: filter, size: content.pageSize)
         }
         let response = HistoryResponse(
@@ -44,6 +50,19 @@ extension AppleService {
         return .json(200, response.serialized())
     }
 
+    /// Get Refund History, version 1: the 50 latest, the latest first.
+    func refundHistoryV1(
+        _ identifier: String, _ app: RegisteredApp, _ call: Call
+    ) throws(Refusal) -> OutgoingResponse {
+        let transactions = try state.withContent { content throws(Refusal) in
+            let record = try content.world.original(identifier, of: inEnvironment(app))
+            return content.world.latestRefunds(of: record.customer, limit: Self.refundsInVersion1)
+        }
+        var response = RefundLookupResponse()
+        response.signedTransactions = try sign(transactions, call)
+        return .json(200, response.serialized())
+    }
+
     /// Send Consumption Information, either version.
     func consumption(
         _ identifier: String, _ app: RegisteredApp, _ call: Call,
@@ -56,11 +75,18 @@ extension AppleService {
         let record = try state.withContent { content throws(Refusal) in
             try content.world.transaction(identifier, bundleID: app.bundleID, environment: environment)
         }
-        try check(ConsumptionBody(body), record.payload)
+        let report = try ConsumptionBody(body)
+        try check(report, record.payload)
+        state.withContent { $0.refundDesk.note(RefundRequest.Decision(report), of: identifier) }
         return OutgoingResponse(status: 202)
     }
 
-    private func sign(_ transactions: [TransactionPayload], _ call: Call) throws(Refusal) -> [String] {
+    /// The app on this server.
+    func inEnvironment(_ app: RegisteredApp) -> AppInEnvironment {
+        AppInEnvironment(bundleID: app.bundleID, environment: environment)
+    }
+
+    func sign(_ transactions: [TransactionPayload], _ call: Call) throws(Refusal) -> [String] {
         do throws(OpenSSLError) {
             return try transactions.map { (payload) throws(OpenSSLError) in
                 guard let tampering = call.tampering else { return try authority.sign(payload, at: call.time) }
@@ -72,7 +98,7 @@ extension AppleService {
     }
 
     /// Parameters such as the character set do not matter.
-    private static func isJSON(_ contentType: String?) -> Bool {
+    static func isJSON(_ contentType: String?) -> Bool {
         let type = contentType?.prefix { $0 != ";" }.lowercased()
         return type?.filter { $0 != " " && $0 != "\t" } == "application/json"
     }

@@ -4,7 +4,7 @@ import OpenSSL
 
 /// One of Apple's two servers: from a request to what goes out, faults included.
 struct AppleService: Sendable {
-    /// The longest request body that is read, in bytes.
+    /// The longest request body that is read, in bytes, but for images.
     static let maximumBodyBytes = 65_536
     /// Length of a body that is garbage, in bytes.
     private static let garbageCount = 512
@@ -12,6 +12,7 @@ struct AppleService: Sendable {
     let environment: SimulatedEnvironment
     let state: SimulatorState
     let authority: SigningAuthority
+    /// Real time.
     let now: @Sendable () -> Date
     let sleep: @Sendable (Duration) async throws -> Void
 
@@ -20,6 +21,7 @@ struct AppleService: Sendable {
     /// - Throws: `CancellationError` when the listener stops during a delay.
     func deliver(_ request: IncomingRequest) async throws -> Delivery {
         let route = Route(method: request.method, path: request.path)
+        let request = request.limited(to: Self.maximumBodyBytes(of: route))
         let token = Result { () throws(TokenFault) in try BearerToken(authorization: request.authorization) }
         let bundleID = (try? token.get())?.bundleID
         var plan = FaultPlan([])
@@ -30,9 +32,11 @@ struct AppleService: Sendable {
                 })
         }
         if plan.latency > .zero { try await sleep(plan.latency) }
-        let call = Call(request: request, token: token, time: now() + plan.clockSkew, tampering: plan.tampering)
+        let call = Call(
+            request: request, token: token, time: state.clock.now + plan.clockSkew, realTime: now() + plan.clockSkew,
+            tampering: plan.tampering)
         var outcome = outcome(of: call, route, plan)
-        outcome.response.headers.append(("Date", HTTPDate.text(call.time)))
+        outcome.response.headers.append(("Date", HTTPDate.text(call.realTime)))
         let wasReset = plan.resetsBefore || plan.resetsAfter
         record(call, route, outcome, plan, wasReset: wasReset)
         if wasReset { return .reset }
@@ -68,19 +72,46 @@ struct AppleService: Sendable {
             return response
         case .operation(let operation, let parameters):
             let app = try authenticate(call)
-            let milliseconds = Int64((call.time.timeIntervalSince1970 * 1000).rounded(.down))
             try state.withContent { content throws(Refusal) in
-                try content.limits.count(operation, of: app.bundleID, in: environment, now: milliseconds)
+                try content.limits.count(
+                    operation, of: app.bundleID, in: environment, now: call.realTime.unixMilliseconds)
             }
-            let identifier = parameters.first ?? ""
-            switch operation {
-            case .getTransactionInfo: return try transactionInfo(identifier, app, call)
-            case .getTransactionHistory: return try history(identifier, app, call)
-            case .getRefundHistory: return try refundHistory(identifier, app, call)
-            case .sendConsumptionInformation: return try consumption(identifier, app, call, ConsumptionRules.checkV2)
-            case .sendConsumptionInformationV1: return try consumption(identifier, app, call, ConsumptionRules.checkV1)
-            default: throw .malformed(status: 404, "this call is not simulated")
-            }
+            state.passTime()
+            return try answer(operation, parameters, app, call)
+        }
+    }
+
+    /// Answers a call whose caller is known and within the limits.
+    private func answer(
+        _ operation: Endpoint.Operation, _ parameters: [String], _ app: RegisteredApp, _ call: Call
+    ) throws(Refusal) -> OutgoingResponse {
+        let identifier = parameters.first ?? ""
+        switch operation {
+        case .getTransactionInfo: return try transactionInfo(identifier, app, call)
+        case .getTransactionHistory: return try history(identifier, app, call, version: 2)
+        case .getTransactionHistoryV1: return try history(identifier, app, call, version: 1)
+        case .getRefundHistory: return try refundHistory(identifier, app, call)
+        case .getRefundHistoryV1: return try refundHistoryV1(identifier, app, call)
+        case .getAppTransactionInfo: return try appTransactionInfo(identifier, app, call)
+        case .lookUpOrderID: return try orderLookup(identifier, app, call)
+        case .setAppAccountToken: return try setAppAccountToken(identifier, app, call)
+        case .finishTransaction: return try finishTransaction(identifier, app)
+        case .sendConsumptionInformation: return try consumption(identifier, app, call, ConsumptionRules.checkV2)
+        case .sendConsumptionInformationV1: return try consumption(identifier, app, call, ConsumptionRules.checkV1)
+        case .getAllSubscriptionStatuses: return try subscriptionStatuses(identifier, app, call)
+        case .extendSubscriptionRenewalDate: return try extendRenewalDate(identifier, app, call)
+        case .extendSubscriptionRenewalDatesForAllActiveSubscribers: return try extendRenewalDates(app, call)
+        case .getStatusOfSubscriptionRenewalDateExtensions: return try extensionStatus(parameters, app)
+        case .getNotificationHistory: return try notificationHistory(app, call)
+        case .requestTestNotification: return try requestTestNotification(app, call)
+        case .getTestNotificationStatus: return try testNotificationStatus(identifier, app, call)
+        case .uploadImage, .deleteImage, .getImageList, .uploadMessage, .deleteMessage, .getMessageList,
+            .configureDefaultMessage, .deleteDefaultMessage, .getDefaultMessage, .configureRealtimeURL,
+            .deleteRealtimeURL, .getRealtimeURL, .initiatePerformanceTest, .getPerformanceTestResults:
+            return try messaging(operation, parameters, app, call)
+        case .requestRefund, .cancelSubscription, .revokeSubscription, .changeSubscriptionMetadata,
+            .changeSubscriptionPrice, .migrateSubscription:
+            return try advancedCommerce(operation, identifier, app, call)
         }
     }
 
@@ -90,7 +121,7 @@ struct AppleService: Sendable {
         let token: BearerToken
         do throws(TokenFault) {
             token = try call.token.get()
-            try token.check(keys: keys, now: call.time)
+            try token.check(keys: keys, now: call.realTime)
         } catch {
             throw .unauthenticated(error)
         }

@@ -11,11 +11,19 @@ struct HistoryFilter: Sendable, Equatable {
     private var subscriptionGroups: Set<String> = []
     private var ownership: InAppOwnershipType?
     private var revoked: Bool?
+    /// Takes out what `revoked` may have let through.
+    private var excludesRevoked = false
+    /// The finished transactions that are left out if they are consumables.
+    private let finished: Set<String>
 
     /// Reads the query; parameters that Apple does not know are passed over.
     ///
+    /// - Parameters:
+    ///   - query: the parameters.
+    ///   - finished: the transactions to leave out if they are consumables and not revoked.
     /// - Throws: the error that Apple has for the first parameter that is wrong.
-    init(_ query: [QueryItem]) throws(Refusal) {
+    init(_ query: [QueryItem], leavingOut finished: Set<String> = []) throws(Refusal) {
+        self.finished = finished
         var seen: Set<String> = []
         for item in query {
             guard let error = Self.errors[item.name] else { continue }
@@ -37,7 +45,9 @@ struct HistoryFilter: Sendable, Equatable {
         }
         if let ownership, payload.inAppOwnershipType != ownership { return false }
         if let revoked, (payload.revocationDate != nil) != revoked { return false }
-        return true
+        if excludesRevoked, payload.revocationDate != nil { return false }
+        return payload.type != .consumable || payload.revocationDate != nil
+            || !finished.contains(payload.transactionId ?? "")
     }
 
     /// All parameters but the revision as one text, the same for equal filters: a revision is good only for its own query.
@@ -47,7 +57,7 @@ struct HistoryFilter: Sendable, Equatable {
             endDate.map { String($0) } ?? "", productIDs.sorted().joined(separator: ","),
             productTypes.map(\.rawValue).sorted().joined(separator: ","),
             subscriptionGroups.sorted().joined(separator: ","), ownership?.rawValue ?? "",
-            revoked.map { String($0) } ?? "",
+            revoked.map { String($0) } ?? "", excludesRevoked ? "unrevoked" : "",
         ]
         return parts.joined(separator: ";")
     }
@@ -57,6 +67,7 @@ struct HistoryFilter: Sendable, Equatable {
         "productId": .invalidProductId, "productType": .invalidProductType, "sort": .invalidSort,
         "subscriptionGroupIdentifier": .invalidSubscriptionGroupIdentifier,
         "inAppOwnershipType": .invalidInAppOwnershipType, "revoked": .invalidRevoked,
+        "excludeRevoked": .invalidExcludeRevoked,
     ]
 
     private static let repeatable: Set<String> = ["productId", "productType", "subscriptionGroupIdentifier"]
@@ -98,6 +109,9 @@ struct HistoryFilter: Sendable, Equatable {
             // Apple's Python library writes `True` and `False`.
             revoked = Bool(item.value.lowercased())
             return revoked != nil
+        case "excludeRevoked":
+            guard let value = Bool(item.value.lowercased()) else { return false }
+            excludesRevoked = value
         default:
             break
         }

@@ -10,21 +10,27 @@ extension SigningAuthority {
         _ payload: TransactionPayload, at date: Date, _ tampering: Tampering
     ) throws(OpenSSLError) -> String {
         var payload = payload
+        payload.signedDate = date.unixMilliseconds
         switch tampering {
-        case .wrongBundleId:
-            payload.bundleId = (payload.bundleId ?? "") + ".other"
-            return try sign(payload, at: date)
-        case .wrongEnvironment:
-            payload.environment = payload.environment == .production ? .sandbox : .production
-            return try sign(payload, at: date)
-        case .wrongSignature:
-            return Self.turningOneBit(try sign(payload, at: date))
-        case .foreignRoot:
-            return try SigningAuthority(generatingAt: date).sign(payload, at: date)
-        case .expiredCertificate, .missingLeafExtension:
-            return try withNewLeaf(at: date, tampering).sign(payload, at: date)
-        case .missingIntermediateExtension:
-            return try withUnmarkedIntermediate(at: date).sign(payload, at: date)
+        case .wrongBundleId: payload.bundleId = (payload.bundleId ?? "") + ".other"
+        case .wrongEnvironment: payload.environment = payload.environment == .production ? .sandbox : .production
+        case .wrongSignature, .foreignRoot, .expiredCertificate, .missingLeafExtension, .missingIntermediateExtension:
+            break
+        }
+        return try sign(payload.serialized(), at: date, tampering)
+    }
+
+    /// Signs a payload as it is with something wrong about the signature or the certificates; what is wrong about
+    /// the payload itself is the caller's business.
+    ///
+    /// - Throws: `OpenSSLError`
+    func sign(_ payload: [UInt8], at date: Date, _ tampering: Tampering) throws(OpenSSLError) -> String {
+        switch tampering {
+        case .wrongBundleId, .wrongEnvironment: try sign(payload)
+        case .wrongSignature: Self.turningOneBit(try sign(payload))
+        case .foreignRoot: try SigningAuthority(generatingAt: date).sign(payload)
+        case .expiredCertificate, .missingLeafExtension: try withNewLeaf(at: date, tampering).sign(payload)
+        case .missingIntermediateExtension: try withUnmarkedIntermediate(at: date).sign(payload)
         }
     }
 

@@ -80,7 +80,15 @@ package struct SigningAuthority: Sendable {
     /// - Throws: `OpenSSLError`
     func sign(_ payload: TransactionPayload, at date: Date) throws(OpenSSLError) -> String {
         var payload = payload
-        payload.signedDate = Int64((date.timeIntervalSince1970 * 1000).rounded(.down))
-        return try CompactJWS.sign(payload.serialized(), header: header, with: leafKey)
+        payload.signedDate = date.unixMilliseconds
+        return try sign(payload.serialized())
+    }
+
+    /// Signs a payload as it is.
+    ///
+    /// - Returns: A compact JWS.
+    /// - Throws: `OpenSSLError`
+    func sign(_ payload: [UInt8]) throws(OpenSSLError) -> String {
+        try CompactJWS.sign(payload, header: header, with: leafKey)
     }
 }

@@ -13,16 +13,11 @@ extension ControlService {
         ControlRoute("GET", "/transactions/{transactionId}") { service, request throws(ControlError) in
             .transaction(200, try service.state.transaction(request.parameters[0]))
         },
-        ControlRoute("POST", "/transactions/{transactionId}/renewals") { service, request throws(ControlError) in
-            let body = try request.body(["purchaseDate"])
-            return .created(
-                try service.state.renew(request.parameters[0], purchaseDate: body.integer("purchaseDate")))
-        },
-        ControlRoute("POST", "/transactions/{transactionId}/upgrades") { service, request throws(ControlError) in
-            let body = try request.body(["productId", "price"])
-            return .created(
-                try service.state.upgrade(
-                    request.parameters[0], to: body.requiredString("productId"), price: body.integer("price")))
+        ControlRoute("GET", "/transactions/{transactionId}/order") { service, request throws(ControlError) in
+            guard let order = try service.state.order(of: request.parameters[0]) else {
+                throw .notFound("what a family member was given belongs to no order of theirs")
+            }
+            return .json(200, ["orderId": .string(order)])
         },
         ControlRoute("POST", "/transactions/{transactionId}/restores") { service, request throws(ControlError) in
             _ = try request.body([])
@@ -32,6 +27,9 @@ extension ControlService {
             let body = try request.body(["accountId"])
             return .created(
                 try service.state.share(request.parameters[0], with: body.requiredString("accountId")))
+        },
+        ControlRoute("DELETE", "/transactions/{transactionId}/share") { service, request throws(ControlError) in
+            .transaction(200, try service.state.endSharing(request.parameters[0]))
         },
         ControlRoute("POST", "/transactions/{transactionId}/refund") { service, request throws(ControlError) in
             .created(try service.state.refund(request.parameters[0], refund(request)))
@@ -83,9 +81,11 @@ extension ControlService {
 }
 
 extension OutgoingResponse {
-    fileprivate static func created(_ payload: TransactionPayload) -> OutgoingResponse { transaction(201, payload) }
+    /// A transaction that is new.
+    static func created(_ payload: TransactionPayload) -> OutgoingResponse { transaction(201, payload) }
 
-    fileprivate static func transaction(_ status: Int, _ payload: TransactionPayload) -> OutgoingResponse {
+    /// A transaction as Apple would now sign it.
+    static func transaction(_ status: Int, _ payload: TransactionPayload) -> OutgoingResponse {
         json(status, payload.serialized())
     }
 }

@@ -13,6 +13,8 @@ struct ControlService: Sendable {
     /// Every route.
     static let routes: [ControlRoute] =
         healthRoutes + registrationRoutes + purchaseRoutes + faultRoutes + behaviourRoutes + observationRoutes
+        + notificationRoutes + refundRequestRoutes + messagingRoutes + clockRoutes + subscriptionRoutes
+        + extensionRoutes + appTransactionRoutes
 
     /// Answers a request.
     func respond(to request: IncomingRequest) -> OutgoingResponse {

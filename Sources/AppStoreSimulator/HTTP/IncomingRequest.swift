@@ -6,7 +6,14 @@ struct IncomingRequest: Sendable {
     let authorization: String?
     let contentType: String?
     /// Nil when the body is longer than the listener takes.
-    let body: [UInt8]?
+    var body: [UInt8]?
+
+    /// The request without its body, if that is longer.
+    func limited(to count: Int) -> IncomingRequest {
+        var request = self
+        if let body, body.count > count { request.body = nil }
+        return request
+    }
 
     /// The path, percent-encoded.
     var path: Substring { target.prefix { $0 != "?" } }

@@ -7,6 +7,7 @@ struct Identifiers: Sendable {
     /// 18 digits.
     private var appTransactions: IdentifierSequence
     private var keys: IdentifierSequence
+    private var orders: SeededGenerator
 
     init(seed: UInt64) {
         var generator = SeededGenerator(seed: seed)
@@ -24,6 +25,8 @@ struct Identifiers: Sendable {
             from: 704_000_000_000_000_000...704_999_999_999_999_999, largestGap: 999_983, using: &generator)
         keys = IdentifierSequence(from: 1_000_000_000...1_999_999_999, largestGap: 997, using: &generator)
         self.generator = generator
+        // One of its own, so that orders leave the other identifiers as they are.
+        orders = SeededGenerator(seed: seed &+ 0x006f_7264_6572_7321)
     }
 
     mutating func transaction(in environment: SimulatedEnvironment) -> String {
@@ -32,6 +35,12 @@ struct Identifiers: Sendable {
 
     mutating func lineItem(in environment: SimulatedEnvironment) -> String {
         lineItems[environment]?.next(using: &generator) ?? ""
+    }
+
+    /// Ten capital letters and digits, the first of them an M.
+    mutating func order() -> String {
+        let characters = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+        return "M" + String((0..<9).map { _ in characters[Int.random(in: 0..<characters.count, using: &orders)] })
     }
 
     mutating func appTransaction() -> String { appTransactions.next(using: &generator) }

@@ -7,4 +7,7 @@ package enum SimulatedEnvironment: String, Sendable, Hashable, CaseIterable {
 
     /// The value in Apple's payloads.
     package var wireValue: Environment { Environment(rawValue: rawValue) }
+
+    /// The one that this is not.
+    var other: SimulatedEnvironment { self == .production ? .sandbox : .production }
 }

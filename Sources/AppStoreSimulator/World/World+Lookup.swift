@@ -32,10 +32,23 @@ extension World {
         return customer
     }
 
+    /// Finds a purchase by the original transaction id that a path asks for.
+    ///
+    /// - Throws: 4000008 or 4040005.
+    func original(_ identifier: String, of app: AppInEnvironment) throws(Refusal) -> TransactionRecord {
+        guard Self.hasForm(identifier) else { throw .error(.invalidOriginalTransactionId) }
+        guard let record = records[identifier], record.customer.bundleID == app.bundleID,
+            record.environment == app.environment, record.payload.originalTransactionId == identifier
+        else { throw .error(.originalTransactionIdNotFound) }
+        return record
+    }
+
     private static func checkForm(_ identifier: String) throws(Refusal) {
+        guard hasForm(identifier) else { throw .error(.invalidTransactionId) }
+    }
+
+    private static func hasForm(_ identifier: String) -> Bool {
         let digits = UInt8(ascii: "0")...UInt8(ascii: "9")
-        guard 1...longestIdentifier ~= identifier.utf8.count, identifier.utf8.allSatisfy(digits.contains) else {
-            throw .error(.invalidTransactionId)
-        }
+        return 1...longestIdentifier ~= identifier.utf8.count && identifier.utf8.allSatisfy(digits.contains)
     }
 }

@@ -30,6 +30,14 @@ extension World {
         return try page(of: entries, list: list, after: revision, size: size)
     }
 
+    /// The refunds of a customer with the latest dates, the latest first.
+    func latestRefunds(of customer: Customer, limit: Int) -> [TransactionPayload] {
+        let refunded = records(of: customer).filter(\.isRefunded).sorted {
+            ($0.payload.revocationDate ?? 0, $0.modification) > ($1.payload.revocationDate ?? 0, $1.modification)
+        }
+        return refunded.prefix(limit).map(\.payload)
+    }
+
     private struct Entry {
         let position: Revision.Position
         let payload: TransactionPayload

@@ -27,57 +27,7 @@ extension World {
         payload.inAppOwnershipType = .purchased
         payload.appTransactionId = appTransactionID(of: customer)
         insert(payload, of: customer, in: account.environment)
-        return payload
-    }
-
-    /// Renews a subscription for another period as long as its last one.
-    ///
-    /// - Parameters:
-    ///   - transactionID: any transaction of the subscription.
-    ///   - purchaseDate: UNIX milliseconds; nil stands for the end of the last period.
-    /// - Returns: The new transaction.
-    /// - Throws: ``ControlError``
-    mutating func renew(_ transactionID: String, purchaseDate: Int64?) throws(ControlError) -> TransactionPayload {
-        let latest = try latestPeriod(ofSubscriptionWith: record(transactionID))
-        guard let lastStart = latest.payload.purchaseDate, let lastEnd = latest.payload.expiresDate else {
-            throw .conflict("transaction \(transactionID) has no period to renew")
-        }
-        let start = purchaseDate ?? lastEnd
-        var payload = latest.payload.continued(
-            as: identifiers.transaction(in: latest.environment), item: identifiers.lineItem(in: latest.environment))
-        payload.purchaseDate = start
-        payload.expiresDate = start + (lastEnd - lastStart)
-        payload.transactionReason = .renewal
-        insert(payload, of: latest.customer, in: latest.environment)
-        return payload
-    }
-
-    /// Replaces a subscription's current period by one of a better product.
-    ///
-    /// - Parameters:
-    ///   - transactionID: any transaction of the subscription.
-    ///   - productID: what the customer upgrades to.
-    ///   - price: in milliunits; nil keeps the price.
-    ///   - now: UNIX milliseconds; start of the new period.
-    /// - Returns: The new transaction.
-    /// - Throws: ``ControlError``
-    mutating func upgrade(
-        _ transactionID: String, to productID: String, price: Int64?, now: Int64
-    ) throws(ControlError) -> TransactionPayload {
-        let latest = try latestPeriod(ofSubscriptionWith: record(transactionID))
-        guard let lastStart = latest.payload.purchaseDate, let lastEnd = latest.payload.expiresDate,
-            let latestID = latest.payload.transactionId
-        else { throw .conflict("transaction \(transactionID) has no period to upgrade") }
-        guard latest.payload.productId != productID else { throw .conflict("the product stays the same") }
-        modify(latestID) { $0.isUpgraded = true }
-        var payload = latest.payload.continued(
-            as: identifiers.transaction(in: latest.environment), item: identifiers.lineItem(in: latest.environment))
-        payload.productId = productID
-        payload.price = price ?? payload.price
-        payload.purchaseDate = now
-        payload.expiresDate = now + (lastEnd - lastStart)
-        payload.transactionReason = .purchase
-        insert(payload, of: latest.customer, in: latest.environment)
+        beginOwnership(of: payload, now: now)
         return payload
     }
 
@@ -88,12 +38,16 @@ extension World {
         var payload = record.payload
         payload.transactionId = identifiers.transaction(in: record.environment)
         if payload.type != .autoRenewableSubscription { payload.purchaseDate = now }
-        insert(payload, of: record.customer, in: record.environment, sharedFrom: record.sharedFrom)
+        insert(
+            payload, of: record.customer, in: record.environment, sharedFrom: record.sharedFrom, restored: transactionID
+        )
         return payload
     }
 
     /// Shares a purchase with another account of the family, which gets transaction ids of its own.
-    mutating func share(_ transactionID: String, with accountID: String) throws(ControlError) -> TransactionPayload {
+    mutating func share(
+        _ transactionID: String, with accountID: String, now: Int64
+    ) throws(ControlError) -> TransactionPayload {
         let record = try record(transactionID)
         let member = try account(accountID)
         let purchaser = try account(record.customer.accountID)
@@ -115,36 +69,22 @@ extension World {
         payload.appAccountToken = nil
         payload.appTransactionId = appTransactionID(of: customer)
         insert(payload, of: customer, in: member.environment, sharedFrom: transactionID)
+        let isSubscription = payload.type == .autoRenewableSubscription
+        emit(
+            isSubscription ? .subscribed : .oneTimeCharge, isSubscription ? .initialBuy : nil,
+            about: payload.transactionId, at: now)
         return payload
     }
 
-    /// The period of a subscription that begins last.
-    private func latestPeriod(
-        ofSubscriptionWith record: TransactionRecord
-    ) throws(ControlError) -> TransactionRecord {
-        guard record.payload.type == .autoRenewableSubscription, record.payload.inAppOwnershipType == .purchased else {
-            throw .conflict("it is not a subscription that the account bought itself")
+    /// Begins the subscription that was bought, if it was one, and tells of the purchase.
+    private mutating func beginOwnership(of payload: TransactionPayload, now: Int64) {
+        guard let id = payload.transactionId, payload.type == .autoRenewableSubscription,
+            let start = payload.purchaseDate, let end = payload.expiresDate
+        else {
+            emit(.oneTimeCharge, about: payload.transactionId, at: now)
+            return
         }
-        let periods = records(of: record.customer).filter {
-            $0.payload.originalTransactionId == record.payload.originalTransactionId
-        }
-        // Of periods that begin together, as after an upgrade at once, the one that was made last counts.
-        return periods.reversed().max { ($0.payload.purchaseDate ?? 0) < ($1.payload.purchaseDate ?? 0) } ?? record
-    }
-}
-
-extension TransactionPayload {
-    /// The beginning of a subscription's next period: a transaction and line item of its own, without what belonged to the last one alone.
-    fileprivate func continued(as transactionId: String, item: String) -> TransactionPayload {
-        var payload = self
-        payload.transactionId = transactionId
-        payload.webOrderLineItemId = item
-        payload.isUpgraded = nil
-        payload.offerType = nil
-        payload.offerIdentifier = nil
-        payload.offerDiscountType = nil
-        payload.offerPeriod = nil
-        payload.clearRevocation()
-        return payload
+        subscriptions[id] = Subscription(periodLength: end - start)
+        emit(.subscribed, .initialBuy, about: id, at: now)
     }
 }

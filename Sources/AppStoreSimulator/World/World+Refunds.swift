@@ -20,38 +20,58 @@ extension World {
         let percentage = try refund.checkedPercentage()
         let date = refund.date ?? now
         for sibling in siblings(of: record) {
-            guard let id = sibling.payload.transactionId else { continue }
-            modify(id) { payload in
+            modify(sibling) { payload in
                 payload.revocationDate = date
                 payload.revocationReason = refund.reason
                 payload.revocationType = percentage == Refund.whole ? .refundFull : .refundProrated
                 payload.revocationPercentage = percentage
             }
         }
-        for share in shares(of: record) {
-            modify(share) { payload in
-                payload.revocationDate = date
-                payload.revocationReason = .otherReason
-                payload.revocationType = .familyRevoke
-            }
+        emit(.refund, about: transactionID, at: now)
+        for share in shares(of: record) where records[share]?.payload.revocationDate == nil {
+            endSharing(share, on: date, now: now)
         }
         return try self.record(transactionID).payload
     }
 
-    /// Takes a refund back: what told of it vanishes from the purchase, and from those that share it.
-    mutating func reverseRefund(_ transactionID: String) throws(ControlError) -> TransactionPayload {
+    /// Ends a family member's access to a purchase that they did not make.
+    ///
+    /// - Parameters:
+    ///   - transactionID: any of the member's transaction ids of the purchase.
+    ///   - now: UNIX milliseconds; the revocation date.
+    /// - Returns: The transaction as it is now.
+    /// - Throws: ``ControlError``
+    mutating func endSharing(_ transactionID: String, now: Int64) throws(ControlError) -> TransactionPayload {
         let record = try record(transactionID)
-        guard record.isRefunded else { throw .conflict("it is not refunded") }
-        let ids = siblings(of: record).compactMap(\.payload.transactionId) + shares(of: record)
-        for id in ids { modify(id) { $0.clearRevocation() } }
+        guard record.payload.inAppOwnershipType == .familyShared else {
+            throw .conflict("it is not shared; refund it instead")
+        }
+        guard record.payload.revocationDate == nil else { throw .conflict("it is not shared any more") }
+        for sibling in siblings(of: record) {
+            endSharing(sibling, on: now, now: now)
+        }
         return try self.record(transactionID).payload
     }
 
-    /// The transaction ids of others who share this purchase.
-    private func shares(of record: TransactionRecord) -> [String] {
-        let ids = Set(siblings(of: record).compactMap(\.payload.transactionId))
-        return records.values.filter { share in share.sharedFrom.map(ids.contains) ?? false }
-            .sorted { $0.modification < $1.modification }.compactMap(\.payload.transactionId)
+    private mutating func endSharing(_ transactionID: String, on date: Int64, now: Int64) {
+        modify(transactionID) { payload in
+            payload.revocationDate = date
+            payload.revocationReason = .otherReason
+            payload.revocationType = .familyRevoke
+        }
+        emit(.revoke, about: transactionID, at: now)
+    }
+
+    /// Takes a refund back: what told of it vanishes from the purchase, and from those that share it.
+    ///
+    /// - Throws: ``ControlError``
+    mutating func reverseRefund(_ transactionID: String, now: Int64) throws(ControlError) -> TransactionPayload {
+        let record = try record(transactionID)
+        guard record.isRefunded else { throw .conflict("it is not refunded") }
+        let ids = siblings(of: record) + shares(of: record)
+        for id in ids { modify(id) { $0.clearRevocation() } }
+        emit(.refundReversed, about: transactionID, at: now)
+        return try self.record(transactionID).payload
     }
 }
 
