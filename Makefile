@@ -77,15 +77,23 @@ lint: ## Check the format of all Swift code; needs no build
 	swift format lint --strict --recursive --parallel $(SOURCES)
 
 .PHONY: check-apple-library
-check-apple-library: deps ## Hold the simulator against Apple's own Python library, which is fetched for it
+check-apple-library: deps ## Hold simulator and doors against Apple's own Python library, which is fetched for it
+	swift build --product purser
 	swift build --product appstore-simulator
-	python3 -m venv .build/apple-python-library
-	.build/apple-python-library/bin/pip install --quiet app-store-server-library
-	@work=$$(mktemp -d); \
-	.build/debug/appstore-simulator --state "$$work/state" --ready-file "$$work/ready.json" >"$$work/log" & pid=$$!; \
-	trap 'kill $$pid; wait $$pid || true; rm -rf "$$work"' EXIT; \
-	for _ in $$(seq 100); do [ -s "$$work/ready.json" ] && break; sleep 0.1; done; \
-	.build/apple-python-library/bin/python Tests/AppStoreSimulatorTests/Resources/apple_python_library.py "$$work/ready.json"
+	python3 -m venv .build/apple-library
+	.build/apple-library/bin/pip install --quiet 'app-store-server-library[async]'
+	@Tests/IntegrationTests/Resources/run-apple-library.sh .build/debug .build/apple-library/bin/python
+
+# How long `make fuzz-api` goes on.
+FUZZ_SECONDS ?= 240
+
+.PHONY: fuzz-api
+fuzz-api: deps ## Hold the API against api/openapi.yaml with schemathesis, which is fetched for it; FUZZ_SECONDS=240
+	swift build --product purser
+	swift build --product appstore-simulator
+	python3 -m venv .build/fuzz-api
+	.build/fuzz-api/bin/pip install --quiet 'schemathesis>=4.32,<5' openapi-spec-validator
+	@Tests/IntegrationTests/Resources/run-fuzz-api.sh .build/debug .build/fuzz-api/bin $(FUZZ_SECONDS)
 
 .PHONY: clean
 clean: ## Remove everything that was built

@@ -136,20 +136,28 @@ let package = Package(
         .testTarget(
             name: "ListenerTests",
             dependencies: [
-                "Listener", "Curl", "OpenSSL", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore, nioEmbedded,
-                nioHTTP1,
-                nioHTTPTypes, nioHTTPTypesHTTP1, nioPosix, serviceLifecycle, serviceLifecycleTestKit,
+                "Listener", "Curl", "OpenSSL", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore,
+                nioEmbedded, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioPosix, serviceLifecycle,
+                serviceLifecycleTestKit,
             ]),
         .testTarget(
             name: "DaemonTests",
-            dependencies: ["Daemon", "Domain", "KeyCustody", "Listener", "OpenSSL", coreMetrics, logging, metrics]),
+            dependencies: [
+                "Daemon", "Domain", "KeyCustody", "Listener", "OpenSSL", "TestSupport", coreMetrics, logging, metrics,
+                serviceLifecycle,
+            ]),
         .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"], exclude: ["Resources"]),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport", logging]),
         .testTarget(
             name: "KeyCustodyTests",
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging]),
         .testTarget(name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb]),
-        .testTarget(name: "AppStoreClientTests", dependencies: ["AppStoreClient", "JOSE", "OpenSSL"]),
+        .testTarget(
+            name: "AppStoreClientTests",
+            dependencies: [
+                "AppStoreClient", "AppStoreAPI", "Curl", "Domain", "JOSE", "JSON", "OpenSSL", "TestSupport",
+                coreMetrics, hummingbirdCore, httpTypes, logging, metrics, nioCore, nioPosix,
+            ]),
         .testTarget(name: "PurserTests", dependencies: ["purser"]),
         .testTarget(
             name: "AppStoreSimulatorTests",
@@ -157,14 +165,14 @@ let package = Package(
                 "AppStoreSimulator", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", logging, nioCore, nioPosix,
                 nioSSL,
                 serviceLifecycle,
-            ],
-            resources: [.copy("Resources")]),
+            ]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Daemon", "AppStoreSimulator", "AppStoreAPI", "Domain", "JSON", "KeyCustody", "Listener", "OpenSSL",
-                "Systemd", logging, serviceLifecycle, yams,
-            ]),
+                "Daemon", "AppStoreSimulator", "AppStoreAPI", "Domain", "JOSE", "JSON", "KeyCustody", "Listener",
+                "OpenSSL", "Systemd", logging, serviceLifecycle, yams,
+            ],
+            exclude: ["Resources"]),
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [

@@ -9,20 +9,36 @@ struct AppleFailureMapping: Sendable {
 
     /// An answer with a status other than 2xx.
     func failure(
-        _ response: CurlResponse, to endpoint: Endpoint, in environment: AppStoreEnvironment
+        _ response: CurlResponse, to operation: Endpoint.Operation, in environment: AppStoreEnvironment
     ) -> AttemptFailure {
         let payload = try? ErrorPayload(parsing: response.body)
         let known = payload?.errorCode.flatMap(APIErrorCode.init(code:))
         let apple = AppleFailure(
             httpStatus: response.status, errorCode: payload?.errorCode, errorName: known?.name,
-            errorMessage: payload?.errorMessage, environment: environment, endpoint: endpoint.name)
+            errorMessage: payload?.errorMessage, environment: environment, endpoint: operation.name,
+            body: response.body)
         var failure = AttemptFailure(
             error: error(apple, response), isRetryable: known?.isRetryable ?? (response.status >= 500),
             mayHaveReachedApple: response.status >= 500, httpStatus: response.status)
         failure.isUnauthorized = response.status == 401
-        failure.isElsewhere = payload?.errorCode == 4_040_010
-        if response.status == 429 { failure.notBefore = retryAfter(response) ?? .seconds(1) }
+        failure.isElsewhere = isElsewhere(payload?.errorCode, operation)
+        if response.status == 429 {
+            failure.isRetryable = true
+            failure.notBefore = retryAfter(response) ?? .seconds(1)
+        }
         return failure
+    }
+
+    /// Whether the error says that the identifier may belong to the other environment.
+    ///
+    /// Source: https://developer.apple.com/documentation/appstoreserverapi/transactionidnotfounderror,
+    /// https://developer.apple.com/documentation/appstoreserverapi/originaltransactionidnotfounderror
+    private func isElsewhere(_ code: Int64?, _ operation: Endpoint.Operation) -> Bool {
+        switch code.flatMap(APIErrorCode.init(code:)) {
+        case .transactionIdNotFound: true
+        case .originalTransactionIdNotFound: operation.pathTemplate.contains("{originalTransactionId}")
+        default: false
+        }
     }
 
     /// A transfer that brought no answer.

@@ -8,7 +8,7 @@ package import OpenSSL
 ///
 /// The steps are those of Apple's own libraries with online checks off: three certificates up to a root of ours (the
 /// token's third is only counted), valid at the signing date, Apple's marker extensions on leaf and intermediate, the
-/// ES256 signature, then bundle id and environment.
+/// ES256 signature, then app and environment as the kind of data names them.
 /// Source: https://developer.apple.com/documentation/appstoreserverapi/jws_x5c_header
 package struct SignedDataVerifier: Sendable {
     /// The marker extension of a leaf that signs App Store data.
@@ -41,22 +41,25 @@ package struct SignedDataVerifier: Sendable {
 
     /// Verifies one signed payload of an app in an environment.
     ///
-    /// `compact`: the compact JWS.
-    ///
+    /// - Parameters:
+    ///   - compact: the compact JWS.
+    ///   - kind: what it is said to be, which decides where it names its app and environment.
+    ///   - app: whose it must be.
+    ///   - environment: where it must come from.
     /// - Returns: the payload with its members.
     /// - Throws: `appleAnswerInvalid`, or `environmentNotSupported` for data that Xcode signed.
     func verify(
-        _ compact: String, app: App, environment: AppStoreEnvironment
+        _ compact: String, _ kind: SignedDataKind, app: App, environment: AppStoreEnvironment
     ) throws(ServiceError) -> Verified {
         do {
             let token = try CompactJWS(compact)
             let payload = try token.decodePayload()
             let members = try JSONScanner.members(of: payload)
-            try Self.refuseLocalData(members)
-            let date = members["signedDate"]?.int64.map(Self.date) ?? now()
-            let trusted = try trustedHeader(of: token, at: date)
+            let origin = SignedDataOrigin(of: kind, members)
+            try Self.refuseLocalData(origin)
+            let trusted = try trustedHeader(of: token, at: origin.signedDate.map(Self.date) ?? now())
             try token.verify(with: trusted.chain.leafPublicKey, header: trusted.header)
-            try Self.check(members, app: app, environment: environment)
+            if let fault = origin.fault(kind, app: app, environment: environment) { throw Self.invalid(fault) }
             return Verified(payload: payload, members: members)
         } catch let error as ServiceError {
             throw error
@@ -81,20 +84,11 @@ package struct SignedDataVerifier: Sendable {
 
     /// Data that Xcode signs locally looks alike but proves nothing; it has an error of its own so that nobody hunts for a
     /// broken chain.
-    private static func refuseLocalData(_ members: JSONMembers) throws(ServiceError) {
-        guard let name = members["environment"]?.string, name == "Xcode" || name == "LocalTesting" else { return }
+    private static func refuseLocalData(_ origin: SignedDataOrigin) throws(ServiceError) {
+        guard let name = origin.environment, name == "Xcode" || name == "LocalTesting" else { return }
         throw ServiceError(
             .environmentNotSupported,
             "This data comes from the environment \(name), which is signed locally and refused here.")
-    }
-
-    private static func check(
-        _ members: JSONMembers, app: App, environment: AppStoreEnvironment
-    ) throws(ServiceError) {
-        guard members["bundleId"]?.string == app.bundleID else { throw invalid("bundleId is not the app's") }
-        guard members["environment"]?.string == environment.rawValue else {
-            throw invalid("environment is not \(environment.rawValue)")
-        }
     }
 
     private static func date(_ milliseconds: Int64) -> Date {

@@ -1,135 +1,64 @@
-import AppStoreAPI
-import CoreMetrics
 import Curl
 import Domain
-import Foundation
-import Metrics
 
-/// Makes calls of Apple's API: token, attempts, retries, deadline.
+/// Makes calls of Apple's API: token, budget, breaker, attempts, retries, deadline; who asks the same at the same time
+/// shares an answer.
 ///
 /// Knows nothing of what the answers mean.
 struct UpstreamCaller: Sendable {
-    let configuration: UpstreamConfiguration
-    let client: CurlClient
-    let tokens: any TokenSource
+    let parts: UpstreamParts
     let retries: RetryPolicy
-    let now: WallClock
-    let meter: UpstreamMeter
+    let flights: SingleFlight<FlightKey, Outcome>
 
-    private var mapping: AppleFailureMapping { AppleFailureMapping(now: now) }
+    init(_ parts: UpstreamParts, retries: RetryPolicy) {
+        self.parts = parts
+        self.retries = retries
+        flights = SingleFlight(clock: parts.clock)
+    }
 
     /// What a call brought: the answer or the last failure, and every attempt on the way.
     struct Outcome: Sendable {
+        /// On whose account the attempts were made.
+        let caller: String
         var attempts: [DeliveryAttempt] = []
         var result: Result<CurlResponse, AttemptFailure>
-        /// Whether any attempt may have reached Apple.
+        /// What Apple said in the end, success or not, but for a refused token; nil when the call ended otherwise.
+        var answer: CurlResponse?
+        /// Whether Apple may have acted on any attempt.
         var mayHaveReachedApple = false
     }
 
-    /// Makes a call in one environment, repeating it as the policy allows.
+    /// What makes two calls the same.
+    struct FlightKey: Hashable, Sendable {
+        let app: String
+        let environment: AppStoreEnvironment
+        let target: String
+        let priority: CallPriority
+
+        init(_ request: UpstreamRequest, _ call: UpstreamCall, _ environment: AppStoreEnvironment) {
+            app = call.app.slug
+            self.environment = environment
+            target = request.target
+            priority = call.priority
+        }
+    }
+
+    /// Makes a call in one environment, repeating it as the policy and the call allow.
     ///
-    /// A refused token is dropped and replaced once, outside the count of attempts.
+    /// Identical calls that only read are made once for all who wait at the time; the first counts against the budget.
     func call(
-        _ request: UpstreamRequest, app: App, in environment: AppStoreEnvironment,
-        deadline: ContinuousClock.Instant
+        _ request: UpstreamRequest, _ call: UpstreamCall, in environment: AppStoreEnvironment
     ) async -> Outcome {
-        var outcome = Outcome(result: .failure(Self.outOfTime))
-        var attempts = 0
-        var hasReplacedToken = false
-        while true {
-            let remaining = ContinuousClock.now.duration(to: deadline)
-            guard remaining > .zero, !Task.isCancelled else { return outcome }
-            let token: BearerToken
-            do {
-                token = try await tokens.token(for: app)
-            } catch {
-                outcome.result = .failure(
-                    AttemptFailure(error: error, isRetryable: false, mayHaveReachedApple: false))
-                return outcome
-            }
-            let attempt = await self.attempt(request, app, environment, token, within: remaining)
-            outcome.attempts.append(attempt.record)
-            outcome.result = attempt.result
-            guard case .failure(let failure) = attempt.result else { return outcome }
-            outcome.mayHaveReachedApple = outcome.mayHaveReachedApple || failure.mayHaveReachedApple
-            if failure.isUnauthorized, !hasReplacedToken {
-                hasReplacedToken = true
-                await tokens.refused(token, for: app)
-                continue
-            }
-            attempts += 1
-            let left = ContinuousClock.now.duration(to: deadline)
-            guard failure.isRetryable,
-                let delay = retries.delay(after: attempts, notBefore: failure.notBefore, remaining: left),
-                (try? await Task.sleep(for: delay)) != nil
-            else { return outcome }
-            meter.countRetry(request.endpoint.name)
-        }
-    }
-
-    private static var outOfTime: AttemptFailure {
-        AttemptFailure(
-            error: ServiceError(.deadlineExceeded, "The time for this request is over."), isRetryable: false,
-            mayHaveReachedApple: false)
-    }
-
-    private func attempt(
-        _ request: UpstreamRequest, _ app: App, _ environment: AppStoreEnvironment, _ token: BearerToken,
-        within remaining: Duration
-    ) async -> (record: DeliveryAttempt, result: Result<CurlResponse, AttemptFailure>) {
-        let startedAt = now()
-        let start = ContinuousClock.now
-        let result = await transfer(request, environment, token, within: remaining)
-        let duration = start.duration(to: .now)
-        var status: Int?
-        var failure: AttemptFailure?
-        switch result {
-        case .success(let response): status = response.status
-        case .failure(let error):
-            status = error.httpStatus
-            failure = error
-        }
-        meter.count(request.endpoint.name, app: app.slug, environment: environment, status: status, duration: duration)
-        let record = DeliveryAttempt(
-            startedAt: startedAt, duration: duration, httpStatus: status, errorCode: failure?.error.apple?.errorCode,
-            failure: failure.map { $0.error.apple?.errorName ?? $0.error.reason.rawValue })
-        return (record, result)
-    }
-
-    private func transfer(
-        _ request: UpstreamRequest, _ environment: AppStoreEnvironment, _ token: BearerToken,
-        within remaining: Duration
-    ) async -> Result<CurlResponse, AttemptFailure> {
-        guard let baseURL = configuration.baseURLs[environment] else {
-            return .failure(
-                AttemptFailure(
-                    error: ServiceError(.internalError, "Internal error.", cause: "no base URL for \(environment)"),
-                    isRetryable: false, mayHaveReachedApple: false))
-        }
-        guard let method = CurlRequest.Method(rawValue: request.endpoint.method) else {
-            return .failure(
-                AttemptFailure(
-                    error: ServiceError(
-                        .internalError, "Internal error.", cause: "no method \(request.endpoint.method)"),
-                    isRetryable: false, mayHaveReachedApple: false))
-        }
-        var headers = [
-            (name: "Authorization", value: "Bearer \(token.value)"), (name: "Accept", value: "application/json"),
-        ]
-        if request.body != nil { headers.append((name: "Content-Type", value: "application/json")) }
-        let transfer = CurlRequest(
-            method, baseURL + request.endpoint.pathAndQuery, headers: headers,
-            body: request.body, connectTimeout: configuration.connectTimeout,
-            totalTimeout: min(configuration.attemptTimeout, remaining),
-            maximumResponseBytes: configuration.maximumResponseBytes)
-        do throws(CurlError) {
-            let response = try await client.perform(transfer)
-            guard (200..<300).contains(response.status) else {
-                return .failure(mapping.failure(response, to: request.endpoint, in: environment))
-            }
-            return .success(response)
-        } catch {
-            return .failure(mapping.failure(error))
-        }
+        let call = call.in(environment)
+        let repeater = UpstreamRepeater(
+            parts: parts, retries: retries, request: request, call: call, environment: environment)
+        guard request.isShareable else { return await repeater.run(until: CallDeadline(call.deadline)) }
+        let key = FlightKey(request, call, environment)
+        let shared = await flights.share(key, until: call.deadline) { await repeater.run(until: $0) }
+        guard let outcome = shared else { return Outcome(caller: call.caller, result: .failure(.outOfTime)) }
+        // What another caller may not do, this one may.
+        guard case .failure(let failure) = outcome.result, failure.isOnCallersAccount, outcome.caller != call.caller
+        else { return outcome }
+        return await repeater.run(until: CallDeadline(call.deadline))
     }
 }

@@ -39,7 +39,7 @@ extension FieldValue {
     /// The value as JSON; arrays and objects are refused before they come here.
     var json: JSONValue {
         switch self {
-        case .null, .composite: .null
+        case .null, .array, .object: .null
         case .boolean(let value): .bool(value)
         case .integer(let value): .number(JSONNumber(value))
         case .number(let value): JSONNumber(value).map(JSONValue.number) ?? .null
@@ -69,5 +69,40 @@ extension ConsumptionRequestV1 {
             lifetimeDollarsRefunded: fields.lifetimeDollarsRefunded, platform: fields.platform,
             playTime: fields.playTime, refundPreference: fields.refundPreference,
             sampleContentProvided: fields.sampleContentProvided, userStatus: fields.userStatus)
+    }
+}
+
+extension ExtendRenewalDateRequest {
+    init(_ extension: RenewalExtension) {
+        self.init {
+            $0.extendByDays = `extension`.days
+            $0.extendReasonCode = ExtendReasonCode(rawValue: `extension`.reasonCode)
+            $0.requestIdentifier = `extension`.requestIdentifier
+        }
+    }
+}
+
+extension MassExtendRenewalDateRequest {
+    init(_ mass: MassRenewalExtension) {
+        self.init {
+            $0.extendByDays = mass.extension.days
+            $0.extendReasonCode = ExtendReasonCode(rawValue: mass.extension.reasonCode)
+            $0.requestIdentifier = mass.extension.requestIdentifier
+            $0.storefrontCountryCodes = mass.storefrontCountryCodes
+            $0.productId = mass.productID
+        }
+    }
+}
+
+extension NotificationHistoryRequest {
+    init(_ query: NotificationHistoryQuery) {
+        self.init {
+            $0.startDate = query.startDate
+            $0.endDate = query.endDate
+            $0.notificationType = query.notificationType.map(NotificationTypeV2.init(rawValue:))
+            $0.notificationSubtype = query.notificationSubtype.map(Subtype.init(rawValue:))
+            $0.transactionId = query.transactionID
+            $0.onlyFailures = query.onlyFailures
+        }
     }
 }

@@ -13,7 +13,7 @@ package struct CurlRequest: Sendable {
     }
 
     package var method: Method
-    /// An absolute `https` URL.
+    /// An absolute `https` URL, or an `http` one where that is allowed.
     ///
     /// Its path is sent as it is written, without resolving `..`.
     package var url: String
@@ -29,6 +29,16 @@ package struct CurlRequest: Sendable {
     package var totalTimeout: Duration
     /// Bytes that the response's content may have.
     package var maximumResponseBytes: Int
+    /// The Unix socket to connect to instead of the URL's host; the URL may then be an `http` one.
+    package var unixSocket: String?
+    /// Whether the request goes out on a connection of its own, which may be one more than the configuration allows.
+    ///
+    /// For requests that must not be sent twice: on a kept connection that turns out to be dead, curl sends a request
+    /// again by itself, and nobody knows whether the server has acted on the first.
+    /// Source: https://curl.se/libcurl/c/CURLOPT_FRESH_CONNECT.html
+    package var needsOwnConnection = false
+    /// Whether the URL may be an `http` one: for servers on this machine.
+    package var allowsClearText = false
 
     /// A request with usual limits.
     package init(

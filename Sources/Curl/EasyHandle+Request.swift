@@ -13,8 +13,12 @@ extension EasyHandle {
     ///   curl says.
     func prepare(_ request: CurlRequest, _ configuration: CurlConfiguration) throws(CurlError) {
         try collectErrorDetail()
-        try setSecurity(configuration)
-        try setConnection(configuration)
+        try setSecurity(configuration, allowsClearText: request.allowsClearText || request.unixSocket != nil)
+        try setConnection(configuration, unixSocket: request.unixSocket)
+        if request.needsOwnConnection {
+            try set(CURLOPT_FRESH_CONNECT, 1)
+            try set(CURLOPT_FORBID_REUSE, 1)
+        }
         // Zero would mean the default.
         try set(CURLOPT_CONNECTTIMEOUT_MS, max(1, min(request.connectTimeout.milliseconds, Int(Int32.max))))
         try set(CURLOPT_URL, request.url)
@@ -25,8 +29,8 @@ extension EasyHandle {
         try set(CURLOPT_USERAGENT, configuration.userAgent)
     }
 
-    private func setSecurity(_ configuration: CurlConfiguration) throws(CurlError) {
-        try set(CURLOPT_PROTOCOLS_STR, "https")
+    private func setSecurity(_ configuration: CurlConfiguration, allowsClearText: Bool) throws(CurlError) {
+        try set(CURLOPT_PROTOCOLS_STR, allowsClearText ? "http,https" : "https")
         try set(CURLOPT_FOLLOWLOCATION, 0)
         try set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
         try set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
@@ -40,7 +44,7 @@ extension EasyHandle {
         }
     }
 
-    private func setConnection(_ configuration: CurlConfiguration) throws(CurlError) {
+    private func setConnection(_ configuration: CurlConfiguration, unixSocket: String?) throws(CurlError) {
         // Texts, even if empty, keep curl from looking at the environment.
         try set(CURLOPT_PROXY, configuration.proxy ?? "")
         try set(CURLOPT_NOPROXY, "")
@@ -51,7 +55,17 @@ extension EasyHandle {
         // Zero would mean no limit.
         try set(CURLOPT_MAXAGE_CONN, max(1, Int(configuration.maximumConnectionIdleTime.components.seconds)))
         try set(CURLOPT_MAXLIFETIME_CONN, max(1, Int(configuration.maximumConnectionAge.components.seconds)))
+        if let unixSocket { try set(CURLOPT_UNIX_SOCKET_PATH, unixSocket) } else { try setTCP(configuration) }
+        try set(CURLOPT_PATH_AS_IS, 1)
+        try set(CURLOPT_NOSIGNAL, 1)
+        // Without it, giving up a transfer while its name is being resolved would block the thread until the resolver
+        // answers. The resolver's own thread cleans up when it is done.
+        try set(CURLOPT_QUICK_EXIT, 1)
+    }
+
+    private func setTCP(_ configuration: CurlConfiguration) throws(CurlError) {
         try set(CURLOPT_TCP_KEEPALIVE, 1)
+        try set(CURLOPT_TCP_NODELAY, 1)
         // A connection whose peer has vanished would otherwise swallow requests for the quarter of an hour in which the
         // system repeats its packets.
         try set(CURLOPT_SOCKOPTDATA, milliseconds: configuration.unacknowledgedDataTimeout)
@@ -61,12 +75,6 @@ extension EasyHandle {
             let isSet = setsockopt(socket, CInt(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, length) == 0
             return isSet ? CURL_SOCKOPT_OK : CURL_SOCKOPT_ERROR
         }
-        try set(CURLOPT_TCP_NODELAY, 1)
-        try set(CURLOPT_PATH_AS_IS, 1)
-        try set(CURLOPT_NOSIGNAL, 1)
-        // Without it, giving up a transfer while its name is being resolved would block the thread until the resolver
-        // answers. The resolver's own thread cleans up when it is done.
-        try set(CURLOPT_QUICK_EXIT, 1)
     }
 
     /// The request's fields in curl's notation, and what keeps curl from adding fields that nobody asked for.

@@ -11,7 +11,7 @@ final class MultiHandle: @unchecked Sendable {
         guard let pointer = curl_multi_init() else { throw CurlError(CURLE_FAILED_INIT, during: "curl_multi_init") }
         self.pointer = pointer
         try set(CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX)
-        try set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
+        try setMaximumConnectionsPerHost(configuration.maximumConnectionsPerHost)
         try set(CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.maximumConcurrentTransfers)
     }
 
@@ -19,6 +19,11 @@ final class MultiHandle: @unchecked Sendable {
         // All easy handles have been removed, which is the one thing that could make this fail.
         let code = curl_multi_cleanup(pointer)
         assert(code == CURLM_OK)
+    }
+
+    /// Changes how many connections one host may have from here on.
+    func setMaximumConnectionsPerHost(_ count: Int) throws(CurlError) {
+        try set(CURLMOPT_MAX_HOST_CONNECTIONS, count)
     }
 
     private func set(_ option: CURLMoption, _ value: Int) throws(CurlError) {

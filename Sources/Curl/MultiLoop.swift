@@ -17,6 +17,8 @@ final class MultiLoop {
     /// Everything that has been started and is not over, under way or waiting.
     private var transfers: [TransferID: Transfer] = [:]
     private var transfersUnderWay = 0
+    /// Those among them that have a connection of their own, beyond the connections that hosts may have otherwise.
+    private var ownConnections = 0
     private var waiting = WaitingLine()
     private var idleHandles: [EasyHandle] = []
     /// No deadline passes before this moment.
@@ -86,6 +88,7 @@ final class MultiLoop {
             do throws(CurlError) {
                 let easy = if let idle = idleHandles.popLast() { idle } else { try EasyHandle() }
                 try transfer.prepare(easy)
+                if transfer.request.needsOwnConnection { try allowOwnConnections(ownConnections + 1, multi) }
                 try multi.add(easy)
                 transfer.easy = easy
                 transfersUnderWay += 1
@@ -117,12 +120,20 @@ final class MultiLoop {
         transfersUnderWay -= 1
         do throws(CurlError) {
             try multi.remove(easy)
+            if transfer.request.needsOwnConnection { try allowOwnConnections(ownConnections - 1, multi) }
             easy.reset()
             if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(easy) }
             transfer.complete(result)
         } catch {
             transfer.complete(.failure(error.with(requestMayHaveBeenSent: transfer.requestMayHaveBeenSent)))
         }
+    }
+
+    /// Makes room for connections that requests have to themselves: on one that all share, they would have to wait for a
+    /// moment in which nobody else uses it.
+    private func allowOwnConnections(_ count: Int, _ multi: MultiHandle) throws(CurlError) {
+        try multi.setMaximumConnectionsPerHost(configuration.maximumConnectionsPerHost + count)
+        ownConnections = count
     }
 
     /// Ends the transfers whose total timeout is over.

@@ -70,30 +70,41 @@ package func makeDaemon(
     let roots = try Files.certificates(configuration.apple.rootCertificateFiles)
     let store = try await openStore(configuration.store, surroundings)
     let apps = AppCatalog(configuration.apps)
+    let access = try await CallerAccess(
+        configuration, apps: apps, store: store, now: surroundings.now, logger: logger)
     let health = HealthMonitor(
         store: store, keys: keys.statuses, apps: apps, usesCustomUpstream: configuration.apple.usesCustomUpstream)
     let curl = try CurlClient(configuration: .init(configuration.apple))
     let minter = TokenMinter(
         keys: keys, clock: TokenMinter.Clock(now: surroundings.now), metrics: metrics, logger: logger)
+    let budgets = RateBudgets(
+        policy: RatePolicy(configuration, callers: try await access.keys.callers()),
+        clock: BudgetClock(now: surroundings.now))
+    let budgetCheckpoint = BudgetCheckpoint(budgets: budgets, store: store)
+    try await budgetCheckpoint.restore()
+    let budget = MeteredBudget(budgets, metrics: metrics)
     let client = AppStoreClient(
         configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
-        verifier: SignedDataVerifier(roots: roots, now: surroundings.now), memory: store, now: surroundings.now,
-        meter: UpstreamMeter(factory: metrics), logger: logger)
+        budget: budget, verifier: SignedDataVerifier(roots: roots, now: surroundings.now), memory: store,
+        clock: UpstreamClock(now: surroundings.now), meter: UpstreamMeter(factory: metrics), logger: logger)
     let pageTokens = try await PageTokenCoder(store: store)
     let services = APIServices(
         apps: apps, gateway: client,
         consumption: ConsumptionService(
             gateway: client, links: store, now: surroundings.now, makeID: UUIDVersion7.make(at:), logger: logger),
+        overview: UserOverviewService(gateway: client, links: store, memory: store, now: surroundings.now),
         purchases: UserPurchasesService(
             gateway: client, links: store, memory: store,
             snapshots: SnapshotCache(
                 lifetime: configuration.snapshots.lifetime, maximumBytes: configuration.snapshots.maximumBytes),
             tokens: pageTokens, now: surroundings.now, makeSnapshotID: { UUID().uuidString }),
-        links: LinkService(store: store, now: surroundings.now))
+        subscriptions: UserSubscriptionsService(
+            gateway: client, links: store, memory: store, now: surroundings.now),
+        links: LinkService(store: store, now: surroundings.now), budgets: budgets, now: surroundings.now)
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let faces = Faces(
-        configuration: configuration, services: services, health: health, metrics: metrics, now: surroundings.now,
-        eventLoops: eventLoops, logger: logger)
+        configuration: configuration, services: services, door: client, access: access, health: health,
+        metrics: metrics, now: surroundings.now, eventLoops: eventLoops, logger: logger)
     let listeners = try await faces.bind()
     let watchdog = WatchdogService(
         interval: surroundings.watchdogInterval,
@@ -107,7 +118,9 @@ package func makeDaemon(
     return Daemon(
         addresses: listeners.addresses,
         services: [
-            watchdog, StoreService(store: store), CurlService(client: curl),
+            watchdog, StoreService(store: store),
+            BudgetCheckpointService(checkpoint: budgetCheckpoint, clock: ContinuousClock(), logger: logger),
+            CurlService(client: curl),
             TokenRefresher(minter: minter, apps: apps.all),
             StoppingService(notifier: surroundings.notifier, logger: logger),
         ] + listeners.services + [
@@ -140,26 +153,5 @@ extension PageTokenCoder {
         self.init(
             authenticationCode: { (try? HMACSHA256.authenticationCode(for: $0, key: secret)) ?? [] },
             encode: { Base64URL.encode($0) }, decode: { Base64URL.decode($0) })
-    }
-}
-
-extension CurlConfiguration {
-    fileprivate init(_ apple: AppleConfiguration) {
-        self.init()
-        certificateAuthorityFile = apple.certificateAuthorityFile
-        proxy = apple.proxy
-        userAgent = "purser/\(Version.text)"
-    }
-}
-
-extension UpstreamConfiguration {
-    fileprivate init(_ apple: AppleConfiguration) {
-        self.init(
-            baseURLs: [
-                .production: apple.upstream?.production ?? BaseURL.production,
-                .sandbox: apple.upstream?.sandbox ?? BaseURL.sandbox,
-            ],
-            connectTimeout: apple.connectTimeout, attemptTimeout: apple.attemptTimeout,
-            maximumResponseBytes: apple.maximumResponseBytes)
     }
 }

@@ -6,13 +6,14 @@ import Listener
 import Logging
 import NIOCore
 import NIOPosix
-import OpenSSL
 import ServiceLifecycle
 
 /// The listeners of the configuration, each with its face of the API.
 struct Faces {
     let configuration: DaemonConfiguration
     let services: APIServices
+    let door: any AppleDoor
+    let access: CallerAccess
     let health: HealthMonitor
     let metrics: PrometheusRegistry
     let now: WallClock
@@ -36,11 +37,13 @@ struct Faces {
             Routes.health(health) { text.render() }
         }
         try await add("admin", listeners.admin, to: &bound, authenticator: nil) {
-            Routes.admin(apps: services.apps, health: health)
+            Routes.admin(apps: services.apps, callers: access.keys, health: health)
         }
-        try await add("api", listeners.api, to: &bound, authenticator: Authenticator(callers: callers)) {
+        try await add("api", listeners.api, to: &bound, authenticator: Authenticator(callers: access.directory)) {
             Routes.api(services)
         }
+        try await addDoor("appleProduction", listeners.appleProduction, to: .production, in: &bound)
+        try await addDoor("appleSandbox", listeners.appleSandbox, to: .sandbox, in: &bound)
         return bound
     }
 
@@ -50,25 +53,39 @@ struct Faces {
     ) async throws {
         guard let settings else { return }
         let face = Face(
-            Face.Options(
-                name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline),
-            routes: routes(), authenticator: authenticator, metrics: metrics, now: now,
-            makeRequestID: { UUID().uuidString.lowercased() }, logger: logger)
+            options(name, settings), routes: routes(), authenticator: authenticator, metrics: metrics, now: now,
+            makeRequestID: Self.makeRequestID, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings), answering: face.respond(to:from:),
             eventLoopGroup: eventLoops, logger: logger)
+        try await bind(listener, name, in: &bound)
+    }
+
+    private func addDoor(
+        _ name: String, _ settings: ListenerSettings?, to environment: AppStoreEnvironment, in bound: inout Bound
+    ) async throws {
+        guard let settings else { return }
+        let face = DoorFace(
+            options(name, settings),
+            calls: DoorCalls(environment: environment, door: door, consumption: services.consumption),
+            authenticator: DoorAuthenticator(tokens: access.tokens), metrics: metrics, now: now,
+            makeRequestID: Self.makeRequestID, logger: logger)
+        let listener = Listener(
+            configuration: ListenerConfiguration(name, settings), answering: face.respond(to:from:),
+            eventLoopGroup: eventLoops, logger: logger)
+        try await bind(listener, name, in: &bound)
+    }
+
+    private func bind(_ listener: Listener, _ name: String, in bound: inout Bound) async throws {
         bound.addresses[name] = try await listener.bind()
         bound.services.append(listener)
     }
 
-    private var callers: CallerDirectory {
-        CallerDirectory(
-            credentials: configuration.callers.map {
-                CallerDirectory.Credential(caller: $0.caller, tokenDigest: $0.tokenDigest)
-            },
-            // A digest that cannot be computed matches no credential.
-            digest: { (try? SHA256Digest.digest($0)) ?? [] })
+    private func options(_ name: String, _ settings: ListenerSettings) -> Face.Options {
+        Face.Options(name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline)
     }
+
+    private static func makeRequestID() -> String { UUID().uuidString.lowercased() }
 }
 
 extension ListenerConfiguration {

@@ -7,6 +7,8 @@ enum MetricsHelp {
             "Attempts of calls to Apple, by endpoint, app, environment and status; status none: no answer.",
         "purser_upstream_call_duration_seconds": "Time of one attempt of a call to Apple.",
         "purser_upstream_retries": "Attempts that repeated a failed one.",
+        "purser_budget_refusals":
+            "Calls to Apple that were not made, by cause: exhausted, unfair, quota, or apple, which asked to wait.",
         "purser_verifications": "Signed data checked, by result.",
         "purser_tokens_minted": "Tokens for Apple signed.",
         "purser_token_mint_failures": "Tokens for Apple that could not be signed.",

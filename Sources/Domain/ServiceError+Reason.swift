@@ -37,6 +37,7 @@ extension ServiceError {
         case appNotFound = "app-not-found"
         case linkNotFound = "link-not-found"
         case orderNotFound = "order-not-found"
+        case callerKeyNotFound = "caller-key-not-found"
         case environmentNotAllowed = "environment-not-allowed"
         case noTransactionKnown = "no-transaction-known"
         case linkConflict = "link-conflict"
@@ -63,7 +64,7 @@ extension ServiceError {
             case .invalidRequest, .malformedJSON, .payloadTooLarge, .unsupportedMediaType, .pageTokenInvalid,
                 .environmentNotAllowed, .appleRejected:
                 .invalidArgument
-            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound: .notFound
+            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound: .notFound
             case .methodNotAllowed: .unimplemented
             case .snapshotExpired: .outOfRange
             case .unauthenticated: .unauthenticated

@@ -94,10 +94,12 @@ package struct AppleFailure: Sendable, Equatable {
     package let environment: AppStoreEnvironment
     /// Apple's name of the endpoint, such as `Get Refund History`.
     package let endpoint: String
+    /// Apple's answer byte for byte, for those who expect it so; empty when only its meaning is known.
+    package let body: [UInt8]
 
     package init(
         httpStatus: Int, errorCode: Int64?, errorName: String?, errorMessage: String?,
-        environment: AppStoreEnvironment, endpoint: String
+        environment: AppStoreEnvironment, endpoint: String, body: [UInt8] = []
     ) {
         self.httpStatus = httpStatus
         self.errorCode = errorCode
@@ -105,5 +107,6 @@ package struct AppleFailure: Sendable, Equatable {
         self.errorMessage = errorMessage
         self.environment = environment
         self.endpoint = endpoint
+        self.body = body
     }
 }

@@ -17,7 +17,7 @@ struct ConsumptionRoutes: Sendable {
     /// `POST /v1/apps/{app}/transactions/{transactionId}/consumption`.
     func forTransaction(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         let transactionID = try input.parameter("transactionId")
-        try TransactionID.check(transactionID)
+        try AppleIdentifier.transaction.check(transactionID, field: "transactionId")
         return try await send(app, input, user: nil, pathTransactionID: transactionID)
     }
 
@@ -32,7 +32,7 @@ struct ConsumptionRoutes: Sendable {
             caller: input.caller?.name ?? "", user: user, transactionID: body.transactionID, answer: body.answer,
             deadline: body.deadline)
         let delivery = try await service.send(
-            request, UpstreamCall(app: app, environment: body.environment, deadline: input.deadline))
+            request, input.call(app, body.environment, priority: .deadlineBound))
         return Answer.object { DeliveryBody.write(delivery, to: &$0) }
     }
 }
@@ -59,7 +59,9 @@ struct ConsumptionBody: Sendable {
                     field: "transactionId", rule: "contradiction",
                     message: "The body names another transaction than the path; leave it out of the body."))
         } else if let named {
-            Self.collect(&violations) { () throws(ServiceError) in try TransactionID.check(named) }
+            Self.collect(&violations) { () throws(ServiceError) in
+                try AppleIdentifier.transaction.check(named, field: "transactionId")
+            }
         } else if pathTransactionID == nil, !violations.contains(where: { $0.field == "transactionId" }) {
             violations.append(
                 Violation(
@@ -166,7 +168,8 @@ extension JSONSlice {
         case .bool: .boolean(bool ?? false)
         case .number: int64.map(FieldValue.integer) ?? .number(double ?? .infinity)
         case .string: .string(string ?? "")
-        case .array, .object: .composite
+        case .array: .array(array?.map(\.fieldValue) ?? [])
+        case .object: .object
         }
     }
 }

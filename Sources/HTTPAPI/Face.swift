@@ -65,30 +65,34 @@ package struct Face: Sendable {
     package func respond(to request: Request, from channel: any Channel) async -> Response {
         let start = ContinuousClock.now
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
+        var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
         var context = FaceContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
         context.requestID = requestID
-        context.deadline = start + options.deadline
+        let wait = PreferHeader.wait(request.headers)
+        context.deadline = start + min(options.deadline, wait.map(Duration.seconds) ?? options.deadline)
         var response: Response
-        var failure: ServiceError?
         do {
             context.caller = try authenticator?.caller(of: request, from: channel)
             response = try await responder.respond(to: request, context: context)
             // The router answers by itself, without a body, when it has no route.
             guard let path = context.endpointPath, paths.contains(path) else { throw unrouted(request) }
         } catch let error as ServiceError {
-            failure = error
+            record.failure = error
             response = ProblemResponse.answer(error, requestID: requestID).response(requestID: requestID)
         } catch {
             let wrapped = ServiceError(.internalError, "Internal error.", cause: "\(type(of: error)): \(error)")
-            failure = wrapped
+            record.failure = wrapped
             response = ProblemResponse.answer(wrapped, requestID: requestID).response(requestID: requestID)
         }
         if response.status == .methodNotAllowed { response.headers[.allow] = allowedMethods(request.uri.path) }
+        if let wait { response.headers[.preferenceApplied] = "wait=\(wait)" }
         response.headers[.date] = clock.text()
-        let route = context.endpointPath.flatMap { paths.contains($0) ? $0 : nil } ?? "unrouted"
-        let duration = start.duration(to: .now)
-        meter.count(route: route, method: request.method, status: response.status.code, duration: duration)
-        log(request, context, route, response.status, duration, failure)
+        if let path = context.endpointPath, paths.contains(path) { record.route = path }
+        record.status = response.status
+        record.caller = context.caller?.name
+        record.duration = start.duration(to: .now)
+        meter.count(record)
+        record.write(to: logger)
         return response
     }
 
@@ -100,7 +104,7 @@ package struct Face: Sendable {
             try caller.require(scope, for: app)
         }
         let body = try await RequestBodyReader.read(
-            request, takesBody: route.takesBody, maximumBytes: options.maximumBodyBytes)
+            request, route.body, maximumBytes: options.maximumBodyBytes)
         let input = RequestInput(
             requestID: context.requestID, parameters: parameters, query: try QueryString.parse(request.uri.query),
             body: body, caller: context.caller, deadline: context.deadline)
@@ -123,7 +127,7 @@ package struct Face: Sendable {
     }
 }
 
-// MARK: Requests without a route, and the access log
+// MARK: Requests without a route
 
 extension Face {
     private func unrouted(_ request: Request) -> ServiceError {
@@ -137,50 +141,19 @@ extension Face {
     /// The methods that the path takes, for the `Allow` header (RFC 9110 section 10.2.1).
     private func allowedMethods(_ path: String) -> String {
         let segments = path.split(separator: "/")
-        return routes.filter { route in
+        let matching = routes.filter { route in
             let pattern = route.path.split(separator: "/")
-            return pattern.count == segments.count
-                && zip(pattern, segments).allSatisfy { $0.first == "{" || $0 == $1 }
+            return pattern.count == segments.count && zip(pattern, segments).allSatisfy(Self.matches)
         }
-        .map(\.method.rawValue).sorted().joined(separator: ", ")
+        // The router takes `1:finish` for the verb `:finish` and never for an identifier.
+        let verbs = matching.filter { $0.path.contains("}:") }
+        return (verbs.isEmpty ? matching : verbs).map(\.method.rawValue).sorted().joined(separator: ", ")
     }
 
-    private func log(
-        _ request: Request, _ context: FaceContext, _ route: String, _ status: HTTPResponse.Status,
-        _ duration: Duration, _ failure: ServiceError?
-    ) {
-        let level = Task.isCancelled ? .info : AccessLog.level(of: failure)
-        guard level >= logger.logLevel else { return }
-        var metadata: Logger.Metadata = [
-            "listener": "\(options.name)", "method": "\(request.method.rawValue)", "route": "\(route)",
-            "status": "\(status.code)", "request_id": "\(context.requestID)",
-            "duration_ms": "\(AccessLog.milliseconds(duration))",
-        ]
-        if let caller = context.caller { metadata["caller"] = "\(caller.name)" }
-        if let failure {
-            metadata["reason"] = "\(failure.reason.rawValue)"
-            if let cause = failure.cause { metadata["cause"] = "\(cause)" }
-        }
-        let message: Logger.Message = Task.isCancelled ? "The client went away" : "Request answered"
-        logger.log(level: level, message, metadata: metadata)
-    }
-}
-
-/// How requests appear in the log.
-enum AccessLog {
-    /// The caller's faults are information, Apple's are warnings, ours are errors.
-    static func level(of failure: ServiceError?) -> Logger.Level {
-        switch failure?.code {
-        case nil, .invalidArgument, .notFound, .permissionDenied, .unauthenticated, .failedPrecondition, .outOfRange,
-            .unimplemented, .resourceExhausted:
-            .info
-        case .unavailable, .deadlineExceeded: .warning
-        case .internalError: .error
-        }
-    }
-
-    static func milliseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
+    /// Whether a segment of a path fits one of a route, such as `{transactionId}:finish`; identifiers hold no colon.
+    private static func matches(_ pattern: Substring, _ segment: Substring) -> Bool {
+        guard pattern.first == "{", let end = pattern.firstIndex(of: "}") else { return pattern == segment }
+        let suffix = pattern[pattern.index(after: end)...]
+        return suffix.isEmpty || segment.hasSuffix(suffix)
     }
 }

@@ -1,6 +1,5 @@
 import Domain
 import HTTPTypes
-import JSON
 
 /// Declaring, ending and listing a user's links.
 struct LinkRoutes: Sendable {
@@ -20,7 +19,7 @@ struct LinkRoutes: Sendable {
             app: app, user: try UserID(try input.parameter("user")), target: try Self.target(input),
             environment: try input.environment(for: app), transfer: try input.flag("transfer"),
             caller: input.caller?.name ?? "")
-        return Answer.object(isNew ? .created : .ok) { Self.write(link, to: &$0) }
+        return Answer.object(isNew ? .created : .ok) { LinkBody.write(link, to: &$0) }
     }
 
     /// `DELETE …/links/{kind}/{value}`.
@@ -42,23 +41,6 @@ struct LinkRoutes: Sendable {
     }
 
     private static func answer(_ links: [Link]) -> Answer {
-        Answer.object { writer in
-            writer.memberArray("links") { writer in
-                for link in links { writer.object { write(link, to: &$0) } }
-            }
-        }
-    }
-
-    private static func write(_ link: Link, to writer: inout JSONWriter) {
-        writer.member("app", link.app)
-        writer.member("user", link.user.value)
-        writer.member("kind", link.target.kind.rawValue)
-        writer.member("value", link.target.value)
-        writer.memberOrNull("environment", link.environment?.rawValue)
-        writer.member("source", link.source.rawValue)
-        writer.memberOrNull("validFrom", link.validFrom.map(Timestamp.text))
-        writer.memberOrNull("validUntil", link.validUntil.map(Timestamp.text))
-        writer.member("createdAt", Timestamp.text(link.createdAt))
-        writer.member("createdBy", link.createdBy)
+        Answer.object { LinkBody.write(links, to: &$0) }
     }
 }

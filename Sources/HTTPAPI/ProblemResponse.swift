@@ -45,6 +45,11 @@ package enum ProblemResponse {
         }
     }
 
+    /// Writes the member `problem`, where a part of a larger answer failed.
+    static func writeMember(_ error: ServiceError, requestID: String, to writer: inout JSONWriter) {
+        writer.memberObject("problem") { write(error, status: status(of: error), requestID: requestID, to: &$0) }
+    }
+
     /// The HTTP status of an error.
     ///
     /// Apple's 4xx about the caller's input keep their status.
@@ -53,7 +58,7 @@ package enum ProblemResponse {
         case .invalidRequest, .malformedJSON, .pageTokenInvalid, .environmentNotAllowed: .badRequest
         case .unauthenticated: .unauthorized
         case .missingScope: .forbidden
-        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound: .notFound
+        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound: .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease: .conflict
         case .snapshotExpired: .gone
@@ -90,6 +95,7 @@ package enum ProblemResponse {
         case .appNotFound: "No such app"
         case .linkNotFound: "No such link"
         case .orderNotFound: "No such order"
+        case .callerKeyNotFound: "No such caller key"
         case .environmentNotAllowed: "The app is not configured for this environment"
         case .noTransactionKnown: "No transaction of the user is known"
         case .linkConflict: "Linked to another user"

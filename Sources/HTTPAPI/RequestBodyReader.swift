@@ -5,14 +5,21 @@ import NIOCore
 
 /// Reads a request's body whole, within its limit.
 enum RequestBodyReader {
-    /// The body's bytes; empty for a route that takes none.
+    /// The bytes of the body that a route takes; empty when it takes none.
     ///
     /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
-    static func read(_ request: Request, takesBody: Bool, maximumBytes: Int) async throws -> [UInt8] {
-        guard takesBody else { return [] }
+    static func read(_ request: Request, _ body: Route.Body, maximumBytes: Int) async throws -> [UInt8] {
+        guard body == .json else { return [] }
         guard isJSON(request.headers[.contentType]) else {
             throw ServiceError(.unsupportedMediaType, "Send the body as `Content-Type: application/json`.")
         }
+        return try await collect(request, maximumBytes: maximumBytes)
+    }
+
+    /// The body's bytes, whatever they are.
+    ///
+    /// - Throws: `payloadTooLarge`.
+    static func collect(_ request: Request, maximumBytes: Int) async throws -> [UInt8] {
         do {
             let buffer = try await request.body.collect(upTo: maximumBytes)
             return Array(buffer.readableBytesView)

@@ -25,9 +25,11 @@ final class RequestMeter: Sendable {
         self.factory = factory
     }
 
-    /// `route`: the route's template, never the path itself, so that the number of series is bounded.
-    func count(route: String, method: HTTPRequest.Method, status: Int, duration: Duration) {
-        let key = Key(route: route, method: route == "unrouted" ? "any" : method.rawValue, status: status)
+    func count(_ record: AccessRecord) {
+        let (route, status) = (record.route, record.status.code)
+        // Of requests without a route anyone may choose the method; the number of series must stay bounded.
+        let method = route == AccessRecord.unrouted ? "any" : record.method.rawValue
+        let key = Key(route: route, method: method, status: status)
         let (counter, timer) = handles.withLock { handles in
             let counter =
                 handles.counters[key]
@@ -46,6 +48,6 @@ final class RequestMeter: Sendable {
             return (counter, timer)
         }
         counter.increment()
-        timer.record(duration: duration)
+        timer.record(duration: record.duration)
     }
 }

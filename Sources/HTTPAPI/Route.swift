@@ -16,34 +16,42 @@ package struct Route: Sendable {
         case scope(Scope)
     }
 
+    /// What a route takes behind the head of a request.
+    enum Body: Sendable {
+        /// Nothing; what comes is left unread.
+        case none
+        /// One JSON object.
+        case json
+    }
+
     package let method: HTTPRequest.Method
     /// With parameters in braces, as in `/v1/apps/{app}`.
     package let path: String
     let access: Access
-    /// Whether the route takes a JSON body.
-    let takesBody: Bool
+    let body: Body
     let handler: Handler
 
     /// A route without an app.
     init(
-        _ method: HTTPRequest.Method, _ path: String, _ access: Access, handler: @escaping Handler
+        _ method: HTTPRequest.Method, _ path: String, _ access: Access, body: Body = .none,
+        handler: @escaping Handler
     ) {
         self.method = method
         self.path = path
         self.access = access
-        takesBody = false
+        self.body = body
         self.handler = handler
     }
 
     /// A route below `/v1/apps/{app}`.
     init(
         _ method: HTTPRequest.Method, _ path: String, _ scope: Scope, in apps: AppCatalog,
-        handler: @escaping AppHandler
+        body: Body = .none, handler: @escaping AppHandler
     ) {
         self.method = method
         self.path = path
         access = .scope(scope)
-        takesBody = method == .post
+        self.body = body
         self.handler = { input throws(ServiceError) in
             try await handler(try apps.app(try input.parameter("app")), input)
         }

@@ -1,107 +1,88 @@
 import Domain
-import Hummingbird
 import JSON
 
-/// What Apple knows by transaction id: one transaction, or Apple's lists in Apple's order.
+/// What Apple knows of single transactions, and what can be done with one.
 struct TransactionRoutes: Sendable {
-    let gateway: any AppStoreGateway
+    let gateway: any AppStoreServerAPI
+    let batch: TransactionBatchService
 
     /// `GET …/transactions/{transactionId}`.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: ["environment", "include"])
-        let includesSigned = try input.includesSigned()
-        let transaction = try await gateway.transaction(try identifier(input), try call(app, input))
-        let capacity = TransactionBody.capacity(CollectionOfOne(transaction), includesSigned: includesSigned)
+        let request = try TransactionRequest(app, input, takesInclude: true)
+        let transaction = try await gateway.transaction(request.identifier, input.call(app, request.environment))
+        let capacity = TransactionBody.capacity(
+            CollectionOfOne(transaction), includesSigned: request.includesSigned)
         return Answer.object(capacity: capacity) {
-            TransactionBody.write(transaction, includesSigned: includesSigned, to: &$0)
+            TransactionBody.write(transaction, includesSigned: request.includesSigned, to: &$0)
         }
     }
 
-    /// `GET …/transactions/{transactionId}/history`.
-    func history(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(
-            besides: HistoryFilter.parameterNames.union(["environment", "include", "revision"]))
-        let filter = try HistoryFilter(query: input.query)
-        let pages = gateway.history(
-            try identifier(input), filter: filter, from: try input.single("revision"), try call(app, input))
-        return try await stream(pages, input)
-    }
-
-    /// `GET …/transactions/{transactionId}/refunds`.
-    func refunds(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: ["environment", "include", "revision"])
-        let pages = gateway.refunds(
-            try identifier(input), from: try input.single("revision"), try call(app, input))
-        return try await stream(pages, input)
-    }
-
-    private func identifier(_ input: RequestInput) throws(ServiceError) -> String {
-        let identifier = try input.parameter("transactionId")
-        try TransactionID.check(identifier)
-        return identifier
-    }
-
-    private func call(_ app: App, _ input: RequestInput) throws(ServiceError) -> UpstreamCall {
-        UpstreamCall(app: app, environment: try input.environment(for: app), deadline: input.deadline)
-    }
-
-    /// Passes Apple's pages on as they come.
-    ///
-    /// The first is read before the status is sent, so that a request which fails outright is a problem answer; a
-    /// failure later on closes the list with `complete: false` and the problem.
-    private func stream(_ pages: TransactionPages, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let includesSigned = try input.includesSigned()
-        var iterator = pages.makeAsyncIterator()
-        guard let first = try await iterator.next(isolation: #isolation) else {
-            throw ServiceError(.internalError, "Internal error.", cause: "a list without a first page")
+    /// `GET …/transactions/{transactionId}/appTransaction`.
+    func appTransaction(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let request = try TransactionRequest(app, input, takesInclude: true)
+        let found = try await gateway.appTransaction(request.identifier, input.call(app, request.environment))
+        return Answer.object(capacity: 512 + found.data.payload.count + found.data.signed.utf8.count) { writer in
+            writer.memberRaw("appTransaction", found.data.payload)
+            writer.member("environment", found.environment.rawValue)
+            writer.member("verified", true)
+            if request.includesSigned { writer.member("signed", found.data.signed) }
         }
-        let rest = iterator
-        let requestID = input.requestID
-        return Answer(
-            status: .ok, contentType: Answer.json,
-            body: .stream { output in
-                try await Self.write(
-                    first, then: rest, includesSigned: includesSigned, requestID: requestID, to: &output)
-            })
     }
 
-    @concurrent private static func write(
-        _ first: TransactionPage, then rest: TransactionPages.Iterator, includesSigned: Bool, requestID: String,
-        to output: inout any ResponseBodyWriter
-    ) async throws {
-        var iterator = rest
-        var writer = JSONWriter(capacity: 4096)
-        writer.beginObject()
-        writer.member("environment", first.environment.rawValue)
-        writer.name("transactions")
-        writer.beginArray()
-        var page: TransactionPage? = first
-        var revision = first.revision
-        var failure: ServiceError?
-        while let current = page {
-            for transaction in current.transactions {
-                writer.object { TransactionBody.write(transaction, includesSigned: includesSigned, to: &$0) }
-            }
-            revision = current.revision
-            try await output.write(ByteBuffer(bytes: writer.takeBytes()))
-            do throws(ServiceError) {
-                page = try await iterator.next(isolation: #isolation)
-            } catch {
-                failure = error
-                page = nil
+    /// `PUT …/transactions/{transactionId}/appAccountToken`.
+    func setAppAccountToken(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let fields = try input.jsonObject().fieldValues
+        var checks = RequestChecks()
+        let request = checks.run { () throws(ServiceError) in try TransactionRequest(app, input, .originalTransaction) }
+        let token = checks.run { () throws(ServiceError) in try AppAccountToken.read(fields) }
+        guard let request, let token else { throw checks.error }
+        let environment = try await gateway.setAppAccountToken(
+            token, originalTransactionID: request.identifier, input.call(app, request.environment))
+        return Answer.object { writer in
+            writer.member("originalTransactionId", request.identifier)
+            writer.member("appAccountToken", token)
+            writer.member("environment", environment.rawValue)
+        }
+    }
+
+    /// `POST …/transactions/{transactionId}:finish`.
+    func finish(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let request = try TransactionRequest(app, input)
+        let environment = try await gateway.finish(request.identifier, input.call(app, request.environment))
+        return Answer.object { writer in
+            writer.member("transactionId", request.identifier)
+            writer.member("environment", environment.rawValue)
+        }
+    }
+
+    /// `POST …/transactions:batchGet`.
+    func batchGet(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let fields = try input.jsonObject().fieldValues
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: ["environment", "include"])
+        }
+        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
+        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
+        let identifiers = checks.run { () throws(ServiceError) in try TransactionBatchService.identifiers(fields) }
+        guard checks.havePassed, let includesSigned, let environment, let identifiers else { throw checks.error }
+        let entries = try await batch.transactions(identifiers, input.call(app, environment))
+        let capacity = TransactionBody.capacity(
+            entries.compactMap { try? $0.result.get() }, includesSigned: includesSigned)
+        return Answer.object(capacity: capacity) { writer in
+            writer.memberArray("transactions") { writer in
+                for entry in entries {
+                    writer.object { writer in
+                        writer.member("transactionId", entry.transactionID)
+                        switch entry.result {
+                        case .success(let transaction):
+                            TransactionBody.write(transaction, includesSigned: includesSigned, to: &writer)
+                        case .failure(let error):
+                            ProblemResponse.writeMember(error, requestID: input.requestID, to: &writer)
+                        }
+                    }
+                }
             }
         }
-        writer.endArray()
-        writer.memberIfPresent("revision", revision)
-        writer.member("complete", failure == nil)
-        if let failure {
-            writer.memberObject("problem") {
-                ProblemResponse.write(
-                    failure, status: ProblemResponse.status(of: failure), requestID: requestID, to: &$0)
-            }
-        }
-        writer.endObject()
-        try await output.write(ByteBuffer(bytes: writer.takeBytes()))
-        try await output.finish(nil)
     }
 }

@@ -18,6 +18,8 @@ package struct JWTClaims: Sendable, Equatable {
     package var issuedAt: Date?
     /// `exp`: when it ends; written in whole seconds, fractions cut.
     package var expiresAt: Date?
+    /// `nbf`: before this the token is not to be accepted; written in whole seconds, fractions cut.
+    package var notBefore: Date?
     /// All other claims by name.
     package var others: [String: JSONValue]
 
@@ -51,6 +53,7 @@ package struct JWTClaims: Sendable, Equatable {
             case "aud": audience = try Self.audience(value)
             case "iat": issuedAt = try Self.date(value)
             case "exp": expiresAt = try Self.date(value)
+            case "nbf": notBefore = try Self.date(value)
             default: others[name] = try Self.required(value.value)
             }
         }
@@ -63,6 +66,7 @@ package struct JWTClaims: Sendable, Equatable {
             writer.memberIfPresent("iss", issuer)
             writer.memberIfPresent("iat", issuedAt.map(Self.seconds))
             writer.memberIfPresent("exp", expiresAt.map(Self.seconds))
+            writer.memberIfPresent("nbf", notBefore.map(Self.seconds))
             if audience.count == 1 {
                 writer.memberIfPresent("aud", audience.first)
             } else if !audience.isEmpty {
@@ -72,6 +76,9 @@ package struct JWTClaims: Sendable, Equatable {
         }
         return writer.bytes
     }
+
+    /// Another claim, if it is there and is text.
+    package func text(_ name: String) -> String? { others[name]?.string }
 
     private static func required<Value>(_ value: Value?) throws(JOSEError) -> Value {
         guard let value else { throw .invalidClaims }

@@ -1,44 +1,95 @@
 package import Domain
 import OpenSSL
+import Synchronization
 
 /// The keys of this process: the only place that holds private keys.
-package struct KeyRing: Sendable {
+package final class KeyRing: Sendable {
     /// A key that can sign.
     struct Key: Sendable {
         let declaration: KeyDeclaration
         let privateKey: ECPrivateKey
+
+        var keyID: String { declaration.keyID }
     }
 
+    /// Who signs for which app at present.
+    private struct Roles {
+        var activeByApp: [String: Key]
+        /// Keys that a standby key has replaced for an app.
+        var replaced: Set<String> = []
+
+        func isActive(_ keyID: String) -> Bool { activeByApp.values.contains { $0.keyID == keyID } }
+    }
+
+    /// Those that can sign, in the order they were declared.
     private let keys: [Key]
-    private let activeByApp: [String: Key]
+    private let declarations: [KeyDeclaration]
+    private let roles: Mutex<Roles>
 
     /// Reads every declared key that may still sign.
     ///
     /// - Throws: `KeyFileError` for the first that cannot be used.
     package init(loading declarations: [KeyDeclaration]) throws(KeyFileError) {
         var keys: [Key] = []
-        for declaration in declarations where declaration.state == .active || declaration.state == .standby {
+        for declaration in declarations where Self.canSign(declaration) {
             keys.append(Key(declaration: declaration, privateKey: try KeyFile.load(declaration)))
         }
         self.keys = keys
-        retired = declarations.filter { $0.state == .retired || $0.state == .revoked }
-        activeByApp = Dictionary(
-            keys.filter { $0.declaration.state == .active }.flatMap { key in
-                key.declaration.apps.map { ($0, key) }
-            }
-        ) { first, _ in first }
+        self.declarations =
+            declarations.filter(Self.canSign) + declarations.filter { !Self.canSign($0) }
+        let active = keys.filter { $0.declaration.state == .active }
+        roles = Mutex(
+            Roles(
+                activeByApp: Dictionary(active.flatMap { key in key.declaration.apps.map { ($0, key) } }) { first, _ in
+                    first
+                }))
     }
 
-    private let retired: [KeyDeclaration]
+    private static func canSign(_ declaration: KeyDeclaration) -> Bool {
+        declaration.state == .active || declaration.state == .standby
+    }
 
     /// The key that signs for an app.
-    func activeKey(for app: App) -> Key? { activeByApp[app.slug] }
+    func activeKey(for app: App) -> Key? { roles.withLock { $0.activeByApp[app.slug] } }
 
-    /// What an operator may know of the keys, in the order they were declared.
-    package var statuses: [KeyStatus] {
-        (keys.map(\.declaration) + retired).map {
-            KeyStatus(
-                keyID: $0.keyID, issuerID: $0.issuerID, state: $0.state, apps: $0.apps, source: $0.source.name)
+    /// The keys that could take over for an app, in the order they were declared.
+    func standbyKeys(for app: App) -> [Key] {
+        roles.withLock { roles in
+            keys.filter { key in
+                key.declaration.state == .standby && key.declaration.apps.contains(app.slug)
+                    && roles.activeByApp[app.slug]?.keyID != key.keyID && !roles.replaced.contains(key.keyID)
+            }
         }
+    }
+
+    /// Makes a standby key the active one of an app, until the process ends.
+    ///
+    /// - Returns: false when `refused` is not the active key any more, or the other none that stands by.
+    func activate(_ keyID: String, insteadOf refused: String, for app: App) -> Bool {
+        guard let key = standbyKeys(for: app).first(where: { $0.keyID == keyID }) else { return false }
+        return roles.withLock { roles in
+            guard roles.activeByApp[app.slug]?.keyID == refused else { return false }
+            roles.activeByApp[app.slug] = key
+            roles.replaced.insert(refused)
+            return true
+        }
+    }
+
+    /// What an operator may know of the keys at present; those that can sign come first.
+    package var statuses: [KeyStatus] {
+        roles.withLock { roles in
+            declarations.map { declaration in
+                KeyStatus(
+                    keyID: declaration.keyID, issuerID: declaration.issuerID, state: Self.state(declaration, roles),
+                    apps: declaration.apps, source: declaration.source.name)
+            }
+        }
+    }
+
+    /// A key counts as active while it signs for any app, and as retired once it has been replaced everywhere.
+    private static func state(_ declaration: KeyDeclaration, _ roles: Roles) -> KeyStatus.State {
+        guard canSign(declaration) else { return declaration.state }
+        if roles.isActive(declaration.keyID) { return .active }
+        return roles.replaced.contains(declaration.keyID) ? .retired : declaration.state
     }
 }

@@ -9,7 +9,7 @@ import Synchronization
 ///
 /// | Cache | Key | Lifetime | Bound |
 /// | --- | --- | --- | --- |
-/// | tokens | key id and bundle id | 80 % of the token's life | one an app and active key |
+/// | tokens | key id and bundle id | 80 % of the token's life | one an app and key |
 ///
 /// A token is minted under the lock of its own slot: however many callers ask at once, one signs, and the others wait the
 /// few dozen microseconds that a signature takes. No caller ever waits for another app's key.
@@ -53,23 +53,46 @@ package struct TokenMinter: TokenSource {
             throw ServiceError(
                 .keyUnavailable, "App `\(app.slug)` has no active key; declare one in the configuration's `keys`.")
         }
-        return try slots.slot(key.declaration.keyID, app.bundleID).withLock { slot throws(ServiceError) in
+        return try token(with: key, for: app)
+    }
+
+    private func token(with key: KeyRing.Key, for app: App) throws(ServiceError) -> BearerToken {
+        try slots.slot(key.keyID, app.bundleID).withLock { slot throws(ServiceError) in
             slot.wasUsed = true
             if let held = slot.held, isFresh(held, share: policy.reuseShare) { return held.token }
             return try mint(into: &slot, with: key, for: app)
         }
     }
 
-    package func refused(_ token: BearerToken, for app: App) async {
-        let instant = clock.monotonicNow()
-        let mayMint = slots.mayMintAfterRefusal(keyID: token.keyID, at: instant, interval: policy.refusalInterval)
-        slots.slot(token.keyID, app.bundleID).withLock { slot in
-            guard mayMint, slot.held?.token.generation == token.generation else { return }
-            slot.held = nil
+    package func standbyTokens(for app: App) async -> [BearerToken] {
+        keys.standbyKeys(for: app).compactMap { key in
+            do throws(ServiceError) {
+                return try token(with: key, for: app)
+            } catch {
+                logger.error(
+                    "A standby key cannot sign",
+                    metadata: ["app": "\(app.slug)", "key_id": "\(key.keyID)", "cause": "\(error.cause ?? "")"])
+                return nil
+            }
         }
-        logger.warning(
-            "Apple refused a token",
-            metadata: ["app": "\(app.slug)", "key_id": "\(token.keyID)", "dropped": "\(mayMint)"])
+    }
+
+    package func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) async -> Bool {
+        keys.activate(standby.keyID, insteadOf: refused.keyID, for: app)
+    }
+
+    package func refused(_ token: BearerToken, for app: App) async {
+        let isDropped = slots.slot(token.keyID, app.bundleID).withLock { slot in
+            guard slot.held?.token.generation == token.generation,
+                slots.mayMintAfterRefusal(
+                    keyID: token.keyID, at: clock.monotonicNow(), interval: policy.refusalInterval)
+            else { return false }
+            slot.held = nil
+            return true
+        }
+        logger.log(
+            level: isDropped ? .warning : .debug, "Apple refused a token",
+            metadata: ["app": "\(app.slug)", "key_id": "\(token.keyID)", "dropped": "\(isDropped)"])
     }
 
     /// Replaces every token in use that is about to grow too old, so that no call has to wait for a mint.
@@ -78,7 +101,7 @@ package struct TokenMinter: TokenSource {
     package func refresh(_ apps: [App]) {
         for app in apps {
             guard let key = keys.activeKey(for: app) else { continue }
-            slots.slot(key.declaration.keyID, app.bundleID).withLock { slot in
+            slots.slot(key.keyID, app.bundleID).withLock { slot in
                 guard slot.wasUsed, let held = slot.held, !isFresh(held, share: policy.refreshShare) else { return }
                 slot.wasUsed = false
                 do throws(ServiceError) {
@@ -105,17 +128,18 @@ package struct TokenMinter: TokenSource {
         into slot: inout TokenSlots.Slot, with key: KeyRing.Key, for app: App
     ) throws(ServiceError) -> BearerToken {
         let now = clock.now()
+        let issuedAt = now.addingTimeInterval(-policy.backdating)
+        let expiresAt = now.addingTimeInterval(policy.lifetime)
         let value: String
         do {
-            value = try TokenFormat.sign(
-                key, bundleID: app.bundleID, issuedAt: now.addingTimeInterval(-policy.backdating),
-                expiresAt: now.addingTimeInterval(policy.lifetime))
+            value = try TokenFormat.sign(key, bundleID: app.bundleID, issuedAt: issuedAt, expiresAt: expiresAt)
         } catch {
             failed.increment()
             throw ServiceError(.keyUnavailable, "The token for Apple could not be signed.", cause: "\(error)")
         }
         let token = BearerToken(
-            value: value, keyID: key.declaration.keyID, generation: slots.nextGeneration())
+            value: value, keyID: key.keyID, generation: slots.nextGeneration(), issuedAt: issuedAt, expiresAt: expiresAt
+        )
         slot.held = TokenSlots.Held(token: token, issuedAt: now, mintedAt: clock.monotonicNow())
         minted.increment()
         return token

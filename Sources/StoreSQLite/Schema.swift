@@ -57,6 +57,49 @@ enum Schema {
                     INSERT INTO probe (id, count) VALUES (1, 0);
                     """)
         }
+        migrator.registerMigration("0002 rate budgets") { database in
+            try database.execute(
+                sql: """
+                    -- Calls to Apple by minute, so that a restart does not forget what was used of the last hour.
+                    CREATE TABLE budgetRecord (
+                        minute INTEGER NOT NULL,
+                        app TEXT NOT NULL,
+                        endpoint TEXT NOT NULL,
+                        environment TEXT NOT NULL,
+                        -- Empty for our own work.
+                        caller TEXT NOT NULL,
+                        priority TEXT NOT NULL,
+                        calls INTEGER NOT NULL,
+                        PRIMARY KEY (minute, app, endpoint, environment, caller, priority)
+                    ) STRICT, WITHOUT ROWID;
+
+                    -- Apple's wishes to wait.
+                    CREATE TABLE budgetBlock (
+                        until INTEGER NOT NULL,
+                        app TEXT NOT NULL,
+                        endpoint TEXT NOT NULL,
+                        environment TEXT NOT NULL,
+                        PRIMARY KEY (until, app, endpoint, environment)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
+        migrator.registerMigration("0003 caller keys") { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE callerKey (
+                        id INTEGER PRIMARY KEY AUTOINCREMENT,
+                        keyId TEXT NOT NULL UNIQUE,
+                        caller TEXT NOT NULL,
+                        app TEXT NOT NULL,
+                        -- The SubjectPublicKeyInfo in DER.
+                        publicKey BLOB NOT NULL,
+                        -- With commas in between; NULL where the configuration tells.
+                        scopes TEXT,
+                        createdAt INTEGER NOT NULL,
+                        revokedAt INTEGER
+                    ) STRICT;
+                    """)
+        }
         return migrator
     }
 

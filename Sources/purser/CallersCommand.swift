@@ -5,7 +5,8 @@ import Foundation
 /// The commands under `purser callers`.
 struct CallersCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "callers", abstract: "Work with the services that may call the API.", subcommands: [Hash.self])
+        commandName: "callers", abstract: "Work with the services that may call Purser.",
+        subcommands: [Hash.self, List.self, IssueKey.self, Revoke.self])
 
     /// The command `purser callers hash`.
     struct Hash: ParsableCommand {
@@ -20,5 +21,72 @@ struct CallersCommand: ParsableCommand {
             let input = try FileHandle.standardInput.read(upToCount: CallersHashCommand.maximumInputBytes) ?? Data()
             try CallersHashCommand.hash(input: String(decoding: input, as: UTF8.self)).finish()
         }
+    }
+
+    /// How to reach the running daemon.
+    struct DaemonOptions: ParsableArguments {
+        @Option(name: [.customShort("c"), .long], help: "The configuration file, which names the admin socket.")
+        var config = "/etc/purser/purser.yaml"
+
+        @Option(help: "The admin socket; the configuration file is then not read.")
+        var socket: String?
+
+        var command: CallerKeysCommand {
+            CallerKeysCommand(file: config, socket: socket, environment: ProcessInfo.processInfo.environment)
+        }
+    }
+
+    /// The command `purser callers list`.
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "List every caller with its keys.")
+
+        @OptionGroup var daemon: DaemonOptions
+
+        func run() async throws { try await daemon.command.list().finish() }
+    }
+
+    /// The command `purser callers issue-key`.
+    struct IssueKey: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "issue-key",
+            abstract: "Make a key with which a caller uses Apple's libraries at an Apple-compatible door.",
+            discussion: """
+                Writes the private key to a file that only you can read, and prints key id and issuer id. A caller of the \
+                configuration keeps the scopes that it has there; any other is given them with --scope.
+                """)
+
+        @Argument(help: "The caller's name.")
+        var name: String
+
+        @Option(help: "The app that the key is for.")
+        var app: String
+
+        @Option(help: "What the caller may do, such as refunds:read; may be repeated.")
+        var scope: [String] = []
+
+        @Option(help: "The file to write; it must not exist. (default: NAME-APP.p8)")
+        var out: String?
+
+        @OptionGroup var daemon: DaemonOptions
+
+        func run() async throws {
+            try await daemon.command.issue(caller: name, app: app, scopes: scope, to: out ?? "\(name)-\(app).p8")
+                .finish()
+        }
+    }
+
+    /// The command `purser callers revoke`.
+    struct Revoke: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Revoke a caller's key, at once and for good.")
+
+        @Argument(help: "The caller's name.")
+        var name: String
+
+        @Argument(help: "The id of the key.")
+        var keyID: String
+
+        @OptionGroup var daemon: DaemonOptions
+
+        func run() async throws { try await daemon.command.revoke(caller: name, keyID: keyID).finish() }
     }
 }

@@ -8,7 +8,9 @@ struct Purser: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purser",
         abstract: "The one service in a company that talks to Apple's App Store Server API.",
-        subcommands: [ServeCommand.self, ConfigCommand.self, CallersCommand.self, VersionCommand.self])
+        subcommands: [
+            ServeCommand.self, ConfigCommand.self, CallersCommand.self, DoctorSubcommand.self, VersionCommand.self,
+        ])
 }
 
 extension CommandOutcome {

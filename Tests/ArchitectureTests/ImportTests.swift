@@ -29,7 +29,8 @@ struct ImportTests {
         "HTTPAPI": ["Domain", "JSON", "Hummingbird", "HummingbirdCore", "HTTPTypes", "NIOCore"],
         "AppStoreSimulator": [
             "AppStoreAPI", "JOSE", "JSON", "OpenSSL", "Hummingbird", "HummingbirdCore", "HummingbirdHTTP2",
-            "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "ServiceLifecycle", "UnixSignals",
+            "HummingbirdTLS", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "ServiceLifecycle",
+            "UnixSignals",
         ],
         "Daemon": [
             "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient",

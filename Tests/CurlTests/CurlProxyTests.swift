@@ -11,7 +11,8 @@ struct CurlProxyTests {
                 configure: { $0.proxy = "http://127.0.0.1:\(proxy.port)" },
                 handler: { _ in .init(headers: [("Content-Type", "text/plain")], "hello") },
                 during: { client, server in
-                    let response = try await client.perform(CurlRequest(.get, server.url))
+                    let response = try await client.perform(
+                        CurlRequest(.get, server.url, connectTimeout: .seconds(60), totalTimeout: .seconds(120)))
                     #expect(response.status == 200)
                     #expect(response.httpVersion == .http2)
                     #expect(response.headers["content-type"] == "text/plain")

@@ -39,7 +39,7 @@ struct ConfigurationFileTests {
             problems.map(\.description) == [
                 "purser.yaml:14:1: lgo: Unknown key. Did you mean `log`?",
                 "purser.yaml:16:10: listeners.api.adress: Unknown key. Did you mean `address`?",
-                "purser.yaml:17:3: listeners.webhook: Unknown key. Known here: `admin`, `api`, `health`.",
+                "purser.yaml:17:3: listeners.webhook: Unknown key. Known here: `admin`, `api`, `appleProduction`, `appleSandbox`, `health`.",
             ])
     }
 
@@ -86,7 +86,7 @@ struct ConfigurationFileTests {
     private var knownUnderApple: String {
         """
         Known here: `attemptTimeout`, `certificateAuthorityFile`, `connectTimeout`, `deadline`, \
-        `maximumResponseBytes`, `proxy`, `rootCertificates`, `upstream`.
+        `maximumResponseBytes`, `proxy`, `rateLimits`, `rootCertificates`, `upstream`.
         """
     }
 

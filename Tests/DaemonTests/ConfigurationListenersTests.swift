@@ -64,4 +64,38 @@ struct ConfigurationListenersTests {
         let free = "  api: { address: \"127.0.0.1:0\" }\n  health: { address: \"127.0.0.1:0\" }\n"
         #expect(places(free) == [])
     }
+
+    @Test func aDoorIsOffUnlessItHasAnAddress() throws {
+        let none = try ConfigurationFixture.configuration(ConfigurationFixture.minimal).listeners
+        #expect(none.appleProduction == nil)
+        #expect(none.appleSandbox == nil)
+        let yaml = """
+            \(ConfigurationFixture.minimal)listeners:
+              appleProduction: { address: "127.0.0.1:8443" }
+              appleSandbox: { address: "unix:/run/purser/sandbox.sock", maximumBodyBytes: 2MiB }
+
+            """
+        let doors = try ConfigurationFixture.configuration(yaml).listeners
+        #expect(
+            doors.appleProduction
+                == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8443), maximumBodyBytes: 10 << 20))
+        #expect(
+            doors.appleSandbox
+                == ListenerSettings(
+                    address: .unix(path: "/run/purser/sandbox.sock", mode: 0o600), maximumBodyBytes: 2 << 20))
+        #expect(doors.all.map(\.name) == ["api", "admin", "health", "appleProduction", "appleSandbox"])
+    }
+
+    @Test(arguments: ["appleProduction", "appleSandbox"])
+    func aDoorThatOtherMachinesReachNeedsACertificate(name: String) {
+        #expect(places("  \(name): { address: \"10.0.0.1:443\" }\n") == ["15 listeners.\(name).address"])
+        #expect(
+            places("  \(name): { address: \"10.0.0.1:443\", tls: { certificateChain: /a, privateKey: /b } }\n") == [])
+    }
+
+    @Test func twoDoorsNeedTwoAddresses() {
+        let same =
+            "  appleProduction: { address: \"127.0.0.1:7000\" }\n  appleSandbox: { address: \"127.0.0.1:7000\" }\n"
+        #expect(places(same) == ["16 listeners.appleSandbox.address"])
+    }
 }

@@ -67,7 +67,8 @@ struct ConfigurationPrecedenceTests {
                     rootCertificateFiles: ["/etc/purser/AppleRootCA-G3.cer"],
                     upstream: CustomUpstream(production: "https://localhost:1", sandbox: "https://localhost:2"),
                     certificateAuthorityFile: "/ca.pem", proxy: "http://proxy:3128", connectTimeout: .seconds(1),
-                    attemptTimeout: .seconds(2), deadline: .seconds(3), maximumResponseBytes: 1 << 20))
+                    attemptTimeout: .seconds(2), deadline: .seconds(3), maximumResponseBytes: 1 << 20,
+                    rateLimits: RateLimitConfiguration(sandboxShare: 11, reservedShare: 0)))
         #expect(configuration.shutdown == ShutdownConfiguration(drainDelay: .seconds(4), timeout: .seconds(5)))
         #expect(configuration.snapshots == SnapshotConfiguration(lifetime: .seconds(60), maximumBytes: 2 << 20))
     }

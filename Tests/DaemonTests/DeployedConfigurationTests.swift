@@ -24,10 +24,10 @@ struct DeployedConfigurationTests {
 
     @Test func whatItShowsInCommentsAreTheDefaults() throws {
         let configuration = try DaemonConfiguration.parse(yaml: try text(), file: Self.path)
-        // The shown upstream, authority, proxy and caller are examples, the second address and source alternatives.
+        // The shown doors, upstream, authority, proxy and caller are examples, the second address and source alternatives.
         let examples = [
             "address:", "mode:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:", "proxy:", "file:",
-            "allowGroupReadable:",
+            "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
         ]
         let shown = try text().split(separator: "\n", omittingEmptySubsequences: false).map {
             (line: Substring) -> String in
@@ -58,7 +58,9 @@ struct DeployedConfigurationTests {
             "connectTimeout", "attemptTimeout", "deadline", "maximumResponseBytes", "id", "issuer", "credential",
             "file",
             "allowGroupReadable", "state", "bundleId", "appAppleId", "environments", "additionalConsumptionFields",
-            "tokenSHA256", "scopes", "drainDelay", "timeout", "lifetime", "maximumBytes",
+            "tokenSHA256", "scopes", "appleProduction", "appleSandbox", "tls", "certificateChain", "privateKey",
+            "drainDelay", "timeout", "lifetime", "maximumBytes", "sandboxShare", "reservedShare", "requestsPerSecond",
+            "callsPerHour",
         ] {
             #expect(text.contains(" \(key):") || text.contains("\n\(key):"), "\(key) is missing")
         }
@@ -67,7 +69,9 @@ struct DeployedConfigurationTests {
     @Test func theDocumentationNamesEveryVariableAndNoOther() throws {
         let documented = try text("docs/configuration.md").matches(of: /PURSER_[A-Z_]*[A-Z]/).map { String($0.output) }
         let expanded = documented.flatMap { variable in
-            ["API", "ADMIN", "HEALTH"].map { variable.replacing("_NAME_", with: "_\($0)_") }
+            ["API", "ADMIN", "HEALTH", "APPLE_PRODUCTION", "APPLE_SANDBOX"].map {
+                variable.replacing("_NAME_", with: "_\($0)_")
+            }
         }
         let nonsense = Dictionary(expanded.map { ($0, "nonsense") }) { first, _ in first }
         let problems = ConfigurationFixture.problems(ConfigurationFixture.minimal, environment: nonsense)

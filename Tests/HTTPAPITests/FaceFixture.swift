@@ -32,6 +32,7 @@ struct FaceFixture {
 
     let gateway: FakeAppStoreGateway
     let links = InMemoryLinkStore()
+    let budgets: RateBudgets
     let face: Face
 
     init(
@@ -42,6 +43,7 @@ struct FaceFixture {
         let apps = AppCatalog([Self.app, App(slug: "gems", bundleID: "com.example.gems", environments: [.sandbox])])
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let services = Self.services(apps, gateway, links, logger)
+        budgets = services.budgets
         let caller = Caller(name: "billing", scopes: ["coins": scopes])
         face = Face(
             Face.Options(name: "api", maximumBodyBytes: maximumBodyBytes, deadline: .seconds(60)),
@@ -57,19 +59,31 @@ struct FaceFixture {
     static func services(
         _ apps: AppCatalog, _ gateway: FakeAppStoreGateway, _ links: InMemoryLinkStore, _ logger: Logger
     ) -> APIServices {
-        APIServices(
+        let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
+        let memory = InMemoryTransactionMemory()
+        return APIServices(
             apps: apps, gateway: gateway,
             consumption: ConsumptionService(
-                gateway: gateway, links: links, now: { Date(timeIntervalSince1970: 1_700_000_000) },
-                makeID: { _ in "018c0000-0000-7000-8000-000000000000" }, logger: logger),
+                gateway: gateway, links: links, now: now, makeID: { _ in "018c0000-0000-7000-8000-000000000000" },
+                logger: logger),
+            overview: UserOverviewService(gateway: gateway, links: links, memory: memory, now: now),
             purchases: UserPurchasesService(
-                gateway: gateway, links: links, memory: InMemoryTransactionMemory(),
+                gateway: gateway, links: links, memory: memory,
                 snapshots: SnapshotCache(lifetime: .seconds(600), maximumBytes: 1_000_000),
                 tokens: PageTokenCoder(
                     authenticationCode: { content in [UInt8](repeating: content.reduce(0, ^), count: 32) },
                     encode: { Data($0).base64EncodedString() }, decode: { Data(base64Encoded: $0).map(Array.init) }),
-                now: { Date(timeIntervalSince1970: 1_700_000_000) }, makeSnapshotID: { UUID().uuidString }),
-            links: LinkService(store: links, now: { Date(timeIntervalSince1970: 1_700_000_000) }))
+                now: now, makeSnapshotID: { UUID().uuidString }),
+            subscriptions: UserSubscriptionsService(gateway: gateway, links: links, memory: memory, now: now),
+            links: LinkService(store: links, now: now),
+            budgets: RateBudgets(
+                policy: RatePolicy(
+                    limits: [
+                        .production: ["Get Refund History": RateLimit(callsPerHour: 1000, reservedPercent: 20)]
+                    ],
+                    quotas: ["billing": 500]),
+                clock: BudgetClock(now: now)),
+            now: now)
     }
 
     /// Sends one request.

@@ -36,8 +36,11 @@ struct OpenAPITests {
         let apps = AppCatalog([])
         let services = FaceFixture.services(
             apps, FakeAppStoreGateway(accounts: []), InMemoryLinkStore(), Logger(label: "test"))
+        let callers = CallerKeyService(
+            issuerID: "", store: InMemoryCallerKeyStore(), register: CallerRegister(configured: []), apps: apps,
+            now: { Date() }, decodePublicKey: { _ in nil }, logger: Logger(label: "test"))
         let faces = [
-            ("api", Routes.api(services)), ("admin", Routes.admin(apps: apps, health: NoHealth())),
+            ("api", Routes.api(services)), ("admin", Routes.admin(apps: apps, callers: callers, health: NoHealth())),
             ("health", Routes.health(NoHealth(), metrics: { "" })),
         ]
         return Set(

@@ -22,6 +22,8 @@ struct DaemonFixture: Sendable {
     let simulator: Simulator
     let api: String
     let health: String
+    /// The Apple-compatible doors; empty when they are shut.
+    let doors: [AppStoreEnvironment: String]
     let folder: URL
     let group: ServiceGroup
     /// What the service manager was told, in order.
@@ -33,7 +35,14 @@ struct DaemonFixture: Sendable {
         var isReleasedToProduction = true
         var deadline = Duration.seconds(30)
         var drainDelay = Duration.zero
+        /// Whether there are Apple-compatible doors, and an admin socket to issue keys for them.
+        var hasDoors = false
     }
+
+    /// Where the daemon listens for operators.
+    var adminSocket: String { Self.adminSocket(in: folder) }
+
+    private static func adminSocket(in folder: URL) -> String { folder.appending(path: "admin.sock").path }
 
     /// Runs a daemon for the length of a closure.
     static func with(
@@ -65,8 +74,10 @@ struct DaemonFixture: Sendable {
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(services: daemon.services, logger: surroundings.logger))
         let fixture = DaemonFixture(
-            simulator: simulator, api: try url(daemon, "api"), health: try url(daemon, "health"), folder: folder,
-            group: group, notifications: notifications)
+            simulator: simulator, api: try url(daemon, "api"), health: try url(daemon, "health"),
+            doors: options.hasDoors
+                ? [.production: try url(daemon, "appleProduction"), .sandbox: try url(daemon, "appleSandbox")] : [:],
+            folder: folder, group: group, notifications: notifications)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await daemon.run(in: group) }
             do {
@@ -106,7 +117,12 @@ struct DaemonFixture: Sendable {
         let local = ListenerSettings(address: .tcp(host: "127.0.0.1", port: 0))
         return DaemonConfiguration(
             store: .sqlite(path: folder.appending(path: "purser.db").path),
-            listeners: ListenersConfiguration(api: local, health: local),
+            listeners: ListenersConfiguration(
+                api: local,
+                admin: options.hasDoors
+                    ? ListenerSettings(address: .unix(path: adminSocket(in: folder), mode: 0o600)) : nil,
+                health: local, appleProduction: options.hasDoors ? local : nil,
+                appleSandbox: options.hasDoors ? local : nil),
             apple: AppleConfiguration(
                 rootCertificateFiles: [root.path],
                 upstream: CustomUpstream(
@@ -156,12 +172,14 @@ extension DaemonFixture {
     }
 
     /// Sends one request to the api listener, or to a whole URL.
-    func send(_ method: String, _ target: String, body: String? = nil) async throws -> Reply {
+    func send(
+        _ method: String, _ target: String, body: String? = nil, token: String = Self.token
+    ) async throws -> Reply {
         let url = try #require(URL(string: target.hasPrefix("http") ? target : api + target))
         var request = URLRequest(url: url)
         request.httpMethod = method
         request.timeoutInterval = 120
-        request.setValue("Bearer \(Self.token)", forHTTPHeaderField: "Authorization")
+        request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         if let body {
             request.httpBody = Data(body.utf8)
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")

@@ -18,8 +18,12 @@ struct TokenMinterTests {
     init() throws { fixture = try KeyFixture() }
 
     private func minter(_ declarations: [KeyDeclaration], now: WallClock? = nil) throws -> TokenMinter {
+        minter(try KeyRing(loading: declarations), now: now)
+    }
+
+    private func minter(_ keys: KeyRing, now: WallClock? = nil) -> TokenMinter {
         TokenMinter(
-            keys: try KeyRing(loading: declarations),
+            keys: keys,
             clock: TokenMinter.Clock(now: now ?? { [clock] in clock.date }, monotonicNow: { [clock] in clock.instant }),
             metrics: NOOPMetricsHandler.instance, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
@@ -119,5 +123,48 @@ struct TokenMinterTests {
         await #expect(throws: ServiceError(.keyUnavailable, "")) {
             try await minter.token(for: App(slug: "other", bundleID: "com.example.other"))
         }
+    }
+
+    @Test func `a late refusal of an older token does not use up the minute`() async throws {
+        let minter = try minter([try fixture.key().declaration])
+        let first = try await minter.token(for: coins)
+        await minter.refused(first, for: coins)
+        let second = try await minter.token(for: coins)
+        clock.advance(61)
+        await minter.refused(first, for: coins)
+        await minter.refused(second, for: coins)
+        #expect(try await minter.token(for: coins).generation != second.generation)
+    }
+
+    @Test func `a token says how long it is valid, as its claims do`() async throws {
+        let token = try await minter([try fixture.key().declaration]).token(for: coins)
+        let claims = try JWTClaims(parsing: try CompactJWS(token.value).decodePayload())
+        #expect(token.issuedAt == claims.issuedAt && token.expiresAt == claims.expiresAt)
+    }
+
+    @Test func `a standby key signs to be tried, and takes over for its app alone`() async throws {
+        let standby = try fixture.key("NEW", state: .standby, apps: ["coins"])
+        let declarations = [
+            try fixture.key("OLD", apps: ["coins", "gems"]).declaration, standby.declaration,
+            try fixture.key("OTHER", state: .standby, apps: ["gems"]).declaration,
+        ]
+        let ring = try KeyRing(loading: declarations)
+        let minter = minter(ring)
+        let old = try await minter.token(for: coins)
+        let new = try #require(await minter.standbyTokens(for: coins).first)
+        #expect(await minter.standbyTokens(for: coins).map(\.keyID) == ["NEW"])
+        try CompactJWS(new.value).verify(with: standby.publicKey)
+        #expect(try await minter.token(for: coins).keyID == "OLD", "it only stands by")
+
+        #expect(await minter.activate(new, insteadOf: old, for: coins))
+        #expect(try await minter.token(for: coins).keyID == "NEW")
+        #expect(try await minter.token(for: gems).keyID == "OLD")
+        #expect(ring.statuses.map(\.state) == [.active, .active, .standby], "OLD signs for gems still")
+        #expect(await !minter.activate(new, insteadOf: old, for: coins), "OLD is not the active key any more")
+        #expect(await minter.standbyTokens(for: coins).isEmpty)
+
+        let other = try #require(await minter.standbyTokens(for: gems).first)
+        #expect(await minter.activate(other, insteadOf: old, for: gems))
+        #expect(ring.statuses.map(\.state) == [.retired, .active, .active])
     }
 }

@@ -17,7 +17,9 @@ struct ProgramTests {
         #expect(outcome.output.wholeMatch(of: /purser \d+\.\d+\.\d+\n/) != nil)
     }
 
-    @Test(arguments: [["nonsense"], ["serve", "--nonsense"], ["callers", "hash", "prs_token"]])
+    @Test(arguments: [
+        ["nonsense"], ["serve", "--nonsense"], ["callers", "hash", "prs_token"], ["callers", "issue-key", "shop"],
+    ])
     func aWrongCommandLineIsAUsageError(arguments: [String]) async throws {
         let outcome = try await Program.run(arguments)
         #expect(outcome.status == 64)

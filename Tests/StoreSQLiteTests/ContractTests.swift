@@ -28,4 +28,26 @@ struct ContractTests {
     ) async throws {
         try await contract.run { InMemoryTransactionMemory() }
     }
+
+    @Test(arguments: CallerKeyStoreContract.cases)
+    func `the SQLite store keeps the contract of caller keys`(contract: CallerKeyStoreContract) async throws {
+        let folder = try StoreFolder()
+        try await contract.run { try await folder.open() }
+    }
+
+    @Test(arguments: CallerKeyStoreContract.cases)
+    func `the store in memory keeps the contract of caller keys`(contract: CallerKeyStoreContract) async throws {
+        try await contract.run { InMemoryCallerKeyStore() }
+    }
+
+    @Test(arguments: BudgetStoreContract.cases)
+    func `the SQLite store keeps the contract of budgets`(contract: BudgetStoreContract) async throws {
+        let folder = try StoreFolder()
+        try await contract.run { try await folder.open() }
+    }
+
+    @Test(arguments: BudgetStoreContract.cases)
+    func `the store in memory keeps the contract of budgets`(contract: BudgetStoreContract) async throws {
+        try await contract.run { InMemoryBudgetStore() }
+    }
 }

@@ -59,6 +59,20 @@ struct QueryPlanTests {
         }
         _ = try await store.known(app: "coins", identifiers: ["1", "2"])
         _ = try await store.installationKey(name: "page tokens") { [1] }
+        let key = CallerKey(
+            id: "ABCDEFGHIJ", caller: "shop", app: "coins", publicKey: [1], scopes: nil, createdAt: Date())
+        _ = try await store.addCallerKey(key)
+        _ = try await store.callerKey(id: key.id)
+        _ = try await store.revokeCallerKey(id: key.id, caller: key.caller, at: Date())
+        let call = BudgetedCall(
+            app: "coins", endpoint: "Get Refund History", environment: .sandbox, caller: "shop", priority: .interactive)
+        try await store.saveBudgetRecords([BudgetRecord(call: call, minute: 1, calls: 1)])
+        _ = try await store.budgetRecords(of: 1...2)
+        try await store.keepBudgetRecords(of: 1...2)
+        try await store.replaceBudgetBlocks([
+            BudgetBlock(app: "coins", endpoint: call.endpoint, environment: .sandbox, until: Date())
+        ])
+        _ = try await store.budgetBlocks(after: Date())
         #expect(await store.isUsable())
     }
 }

@@ -4,22 +4,43 @@ import Synchronization
 /// An App Store with a fixed stock of Apple Accounts, in memory; counts what it is asked.
 package final class FakeAppStoreGateway: AppStoreGateway {
     /// One question that was put to it.
-    package enum Question: Sendable, Hashable {
+    package enum Question: Sendable, Equatable {
         case transaction(String)
         case history(String, revision: String?)
         case refunds(String, revision: String?)
         case consumption(String)
+        case historyV1(String, revision: String?)
+        case refundsV1(String)
+        case appTransaction(String)
+        case order(String)
+        case setAppAccountToken(String, String)
+        case finish(String)
+        case subscriptions(String, [SubscriptionStatus])
+        case extend(String, RenewalExtension)
+        case extendAll(MassRenewalExtension)
+        case massExtensionStatus(String, String)
+        case requestTestNotification
+        case testNotification(String)
+        case notificationHistory(NotificationHistoryQuery, paginationToken: String?)
     }
 
-    private struct State {
+    struct State {
         var accounts: [[Transaction]]
         var questions: [Question] = []
+        var calls: [UpstreamCall] = []
+        var underWay = 0
+        var mostUnderWay = 0
         var failures: [String: ServiceError] = [:]
         var consumptionFailure: ServiceError?
+        var statuses: [String: SubscriptionStatus] = [:]
+        var orders: [String: [String]] = [:]
+        var notifications: [SentNotification] = []
     }
 
-    private let state: Mutex<State>
-    private let pageSize: Int
+    let state: Mutex<State>
+    let pageSize: Int
+    /// Every question has to pass it before it is answered.
+    package let gate = Gate()
 
     /// `accounts`: the transactions of each Apple Account.
     package init(accounts: [[Transaction]], pageSize: Int = 20) {
@@ -29,6 +50,12 @@ package final class FakeAppStoreGateway: AppStoreGateway {
 
     /// Everything that was asked, in order.
     package var questions: [Question] { state.withLock(\.questions) }
+
+    /// For whom and until when each was asked.
+    package var calls: [UpstreamCall] { state.withLock(\.calls) }
+
+    /// How many questions were under way at once, at most.
+    package var mostUnderWay: Int { state.withLock(\.mostUnderWay) }
 
     /// Makes every question about an identifier fail.
     package func fail(_ identifier: String, with error: ServiceError) {
@@ -41,7 +68,7 @@ package final class FakeAppStoreGateway: AppStoreGateway {
     }
 
     package func transaction(_ transactionID: String, _ call: UpstreamCall) async throws(ServiceError) -> Transaction {
-        let account = try account(of: transactionID, .transaction(transactionID), call)
+        let account = try await account(of: transactionID, .transaction(transactionID), call)
         guard let transaction = account.first(where: { $0.transactionID == transactionID }) else {
             throw Self.unknown(call)
         }
@@ -51,7 +78,7 @@ package final class FakeAppStoreGateway: AppStoreGateway {
     package func historyPage(
         _ identifier: String, filter: HistoryFilter, revision: String?, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage {
-        let account = try account(of: identifier, .history(identifier, revision: revision), call)
+        let account = try await account(of: identifier, .history(identifier, revision: revision), call)
         let admitted = account.filter { transaction in
             filter.revoked.map { $0 == (transaction.revocationDate != nil) } ?? true
         }
@@ -61,7 +88,7 @@ package final class FakeAppStoreGateway: AppStoreGateway {
     package func refundPage(
         _ identifier: String, revision: String?, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage {
-        let account = try account(of: identifier, .refunds(identifier, revision: revision), call)
+        let account = try await account(of: identifier, .refunds(identifier, revision: revision), call)
         return page(account.filter { $0.revocationDate != nil }, revision)
     }
 
@@ -70,12 +97,48 @@ package final class FakeAppStoreGateway: AppStoreGateway {
     ) async -> ConsumptionOutcome {
         let failure = state.withLock { state in
             state.questions.append(.consumption(transactionID))
+            state.calls.append(call)
             return state.consumptionFailure
         }
         return ConsumptionOutcome(attempts: [], failure: failure, mayHaveReachedApple: failure == nil)
     }
+}
 
-    private func page(_ transactions: [Transaction], _ revision: String?) -> TransactionPage {
+// MARK: What every answer needs
+
+extension FakeAppStoreGateway {
+    /// Notes a question, fails at once if it was told to, and else waits at the gate unless the task is cancelled.
+    func ask(_ question: Question, about identifier: String = "", _ call: UpstreamCall) async throws(ServiceError) {
+        state.withLock { state in
+            state.questions.append(question)
+            state.calls.append(call)
+            state.underWay += 1
+            state.mostUnderWay = max(state.mostUnderWay, state.underWay)
+        }
+        defer { state.withLock { $0.underWay -= 1 } }
+        if let failure = state.withLock({ $0.failures[identifier] }) { throw failure }
+        await gate.pass()
+        if Task.isCancelled { throw ServiceError(.deadlineExceeded, "cancelled") }
+    }
+
+    func account(
+        of identifier: String, _ question: Question, _ call: UpstreamCall
+    ) async throws(ServiceError) -> [Transaction] {
+        try await ask(question, about: identifier, call)
+        let account = state.withLock { state in
+            state.accounts.first { account in
+                account.contains { transaction in
+                    [transaction.transactionID, transaction.originalTransactionID, transaction.appTransactionID]
+                        .contains(identifier)
+                        && (call.environment == nil || call.environment == transaction.environment)
+                }
+            }
+        }
+        guard let account else { throw Self.unknown(call) }
+        return account
+    }
+
+    func page(_ transactions: [Transaction], _ revision: String?) -> TransactionPage {
         let start = revision.flatMap(Int.init) ?? 0
         let end = min(start + pageSize, transactions.count)
         return TransactionPage(
@@ -83,26 +146,7 @@ package final class FakeAppStoreGateway: AppStoreGateway {
             hasMore: end < transactions.count, environment: transactions.first?.environment ?? .production)
     }
 
-    private func account(
-        of identifier: String, _ question: Question, _ call: UpstreamCall
-    ) throws(ServiceError) -> [Transaction] {
-        let (account, failure) = state.withLock { state in
-            state.questions.append(question)
-            let account = state.accounts.first { account in
-                account.contains { transaction in
-                    [transaction.transactionID, transaction.originalTransactionID, transaction.appTransactionID]
-                        .contains(identifier)
-                        && (call.environment == nil || call.environment == transaction.environment)
-                }
-            }
-            return (account, state.failures[identifier])
-        }
-        if let failure { throw failure }
-        guard let account else { throw Self.unknown(call) }
-        return account
-    }
-
-    private static func unknown(_ call: UpstreamCall) -> ServiceError {
+    static func unknown(_ call: UpstreamCall) -> ServiceError {
         ServiceError(
             .appleRejected, "unknown",
             apple: AppleFailure(

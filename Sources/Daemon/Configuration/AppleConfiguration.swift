@@ -16,6 +16,7 @@ package struct AppleConfiguration: Sendable, Equatable {
     package let deadline: Duration
     /// The largest answer taken, in bytes.
     package let maximumResponseBytes: Int
+    package let rateLimits: RateLimitConfiguration
 
     /// Whether calls go to a simulator or another server that is not Apple's.
     package var usesCustomUpstream: Bool { upstream != nil }
@@ -23,7 +24,8 @@ package struct AppleConfiguration: Sendable, Equatable {
     package init(
         rootCertificateFiles: [String], upstream: CustomUpstream? = nil, certificateAuthorityFile: String? = nil,
         proxy: String? = nil, connectTimeout: Duration = .seconds(5), attemptTimeout: Duration = .seconds(15),
-        deadline: Duration = .seconds(25), maximumResponseBytes: Int = 8 * 1024 * 1024
+        deadline: Duration = .seconds(25), maximumResponseBytes: Int = 8 * 1024 * 1024,
+        rateLimits: RateLimitConfiguration = RateLimitConfiguration()
     ) {
         self.rootCertificateFiles = rootCertificateFiles
         self.upstream = upstream
@@ -33,5 +35,6 @@ package struct AppleConfiguration: Sendable, Equatable {
         self.attemptTimeout = attemptTimeout
         self.deadline = deadline
         self.maximumResponseBytes = maximumResponseBytes
+        self.rateLimits = rateLimits
     }
 }

@@ -12,7 +12,8 @@ extension ConfigurationParser {
             deadline: timeout("deadline", default: defaults.deadline),
             maximumResponseBytes: setting(
                 ["apple", "maximumResponseBytes"], as: .bytes(1 << 16...1 << 28),
-                default: defaults.maximumResponseBytes))
+                default: defaults.maximumResponseBytes),
+            rateLimits: rateLimits())
         checkOrder(
             "connectTimeout", configuration.connectTimeout, within: "attemptTimeout", configuration.attemptTimeout)
         checkOrder("attemptTimeout", configuration.attemptTimeout, within: "deadline", configuration.deadline)

@@ -20,9 +20,11 @@ extension ConfigurationParser {
                 owners[digest] = owners[digest] ?? entry.name
             }
             let scopes = scopes(entry.value, apps: apps)
+            let callsPerHour = value("callsPerHour", of: entry.value, as: .count(1...100_000_000))
             guard let digest else { continue }
             callers.append(
-                CallerConfiguration(caller: Caller(name: entry.name, scopes: scopes), tokenDigest: digest))
+                CallerConfiguration(
+                    caller: Caller(name: entry.name, scopes: scopes), tokenDigest: digest, callsPerHour: callsPerHour))
         }
         return callers
     }

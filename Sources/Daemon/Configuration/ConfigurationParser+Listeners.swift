@@ -4,11 +4,17 @@ extension ConfigurationParser {
     /// Reads `listeners`.
     mutating func listenersSection() -> ListenersConfiguration {
         let listeners = ListenersConfiguration(
-            api: listener("api", defaultAddress: .tcp(host: "127.0.0.1", port: 8080)),
-            admin: listener("admin", defaultAddress: .unix(path: "/run/purser/admin.sock", mode: 0o600)),
-            health: listener("health", defaultAddress: .tcp(host: "127.0.0.1", port: 9090)))
+            api: listener("api", default: .at(.tcp(host: "127.0.0.1", port: 8080))),
+            admin: listener("admin", default: .at(.unix(path: "/run/purser/admin.sock", mode: 0o600))),
+            health: listener("health", default: .at(.tcp(host: "127.0.0.1", port: 9090))),
+            appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
         checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
         checkExposure(of: listeners.admin, "admin", because: "it asks for no credential")
+        for (name, door) in [
+            ("appleProduction", listeners.appleProduction), ("appleSandbox", listeners.appleSandbox),
+        ] {
+            checkExposure(of: door, name, because: "callers' tokens would cross the network in clear text")
+        }
         checkAddressesDiffer(listeners.all.map { ($0.name, $0.settings.address) })
         if listeners.all.isEmpty {
             report(
@@ -17,11 +23,21 @@ extension ConfigurationParser {
         return listeners
     }
 
-    private mutating func listener(_ name: String, defaultAddress: ListenerAddress) -> ListenerSettings? {
+    /// Reads an Apple-compatible door: off unless it has an address, and wide enough for an image.
+    private mutating func door(_ name: String) -> ListenerSettings? {
+        listener(name, default: .none, defaultMaximumBodyBytes: 10 << 20)
+    }
+
+    private mutating func listener(
+        _ name: String, default defaultChoice: ListenerChoice,
+        defaultMaximumBodyBytes: Int = ListenerSettings.defaultMaximumBodyBytes
+    ) -> ListenerSettings? {
         let path = ["listeners", name]
         let mode = setting(path + ["mode"], as: .socketMode)
-        let choice = setting(path + ["address"], as: .listenerAddress, default: .at(defaultAddress))
-        let defaults = ListenerSettings(address: defaultAddress)
+        let choice = setting(path + ["address"], as: .listenerAddress, default: defaultChoice)
+        // An address that is of no use: what a listener that is off says besides is read all the same.
+        let nowhere = ListenerAddress.tcp(host: "127.0.0.1", port: 0)
+        let defaults = ListenerSettings(address: nowhere, maximumBodyBytes: defaultMaximumBodyBytes)
         func listener(at address: ListenerAddress) -> ListenerSettings {
             ListenerSettings(
                 address: address,
@@ -38,7 +54,7 @@ extension ConfigurationParser {
         }
         switch choice {
         case .none:
-            _ = listener(at: defaultAddress)
+            _ = listener(at: nowhere)
             return nil
         case .at(.unix(let path, let defaultMode)):
             return listener(at: .unix(path: path, mode: mode ?? defaultMode))

@@ -34,6 +34,14 @@ extension ConfigurationValue<Int> {
         }
     }
 
+    /// A whole number of percent.
+    static func percent(_ range: ClosedRange<Int>) -> Self {
+        Self(expectation: "a share such as `20%`, from \(range.lowerBound)% to \(range.upperBound)%") { text in
+            guard text.hasSuffix("%") else { return nil }
+            return Int(text.dropLast()).flatMap { range.contains($0) ? $0 : nil }
+        }
+    }
+
     /// A number of bytes, plain or with a binary unit.
     static func bytes(_ range: ClosedRange<Int>) -> Self {
         let bounds = "\(ByteCount.text(range.lowerBound)) to \(ByteCount.text(range.upperBound))"

@@ -2,6 +2,9 @@ package import Listener
 
 /// One listener: where it is bound and what it takes at most.
 package struct ListenerSettings: Sendable, Equatable {
+    /// The largest request body of a listener unless it says otherwise, in bytes.
+    package static let defaultMaximumBodyBytes = 1 << 20
+
     package let address: ListenerAddress
     /// Connections open at once; more wait in the kernel's queue.
     package let maximumConnections: Int
@@ -16,7 +19,7 @@ package struct ListenerSettings: Sendable, Equatable {
 
     package init(
         address: ListenerAddress, maximumConnections: Int = 1024, maximumHeaderBytes: Int = 32 * 1024,
-        maximumBodyBytes: Int = 1024 * 1024, idleTimeout: Duration = .seconds(75), tls: ListenerTLS? = nil
+        maximumBodyBytes: Int = defaultMaximumBodyBytes, idleTimeout: Duration = .seconds(75), tls: ListenerTLS? = nil
     ) {
         self.address = address
         self.maximumConnections = maximumConnections

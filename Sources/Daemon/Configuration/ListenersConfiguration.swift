@@ -6,19 +6,27 @@ package struct ListenersConfiguration: Sendable, Equatable {
     package let admin: ListenerSettings?
     /// For orchestrators: `/livez`, `/readyz` and `/metrics`.
     package let health: ListenerSettings?
+    /// For programs written for Apple's production server.
+    package let appleProduction: ListenerSettings?
+    /// For programs written for Apple's sandbox.
+    package let appleSandbox: ListenerSettings?
 
     package init(
-        api: ListenerSettings? = nil, admin: ListenerSettings? = nil, health: ListenerSettings? = nil
+        api: ListenerSettings? = nil, admin: ListenerSettings? = nil, health: ListenerSettings? = nil,
+        appleProduction: ListenerSettings? = nil, appleSandbox: ListenerSettings? = nil
     ) {
         self.api = api
         self.admin = admin
         self.health = health
+        self.appleProduction = appleProduction
+        self.appleSandbox = appleSandbox
     }
 
     /// Those that are switched on, by name.
     package var all: [(name: String, settings: ListenerSettings)] {
-        [("api", api), ("admin", admin), ("health", health)].compactMap { name, settings in
-            settings.map { (name, $0) }
-        }
+        [
+            ("api", api), ("admin", admin), ("health", health), ("appleProduction", appleProduction),
+            ("appleSandbox", appleSandbox),
+        ].compactMap { name, settings in settings.map { (name, $0) } }
     }
 }

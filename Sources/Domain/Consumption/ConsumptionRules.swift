@@ -28,9 +28,11 @@ package enum ConsumptionRules {
     package static func version2(
         _ fields: [String: FieldValue], passThrough: Set<String> = []
     ) throws(ServiceError) -> ConsumptionV2 {
-        var reader = FieldReader(fields)
+        var reader = FieldReader(
+            fields,
+            unknownFieldAdvice: "remove it, or let it through with the app's `additionalConsumptionFields`")
         let additional = reader.takeAll(passThrough)
-        for name in additional.keys.sorted() where additional[name] == .composite {
+        for name in additional.keys.sorted() where additional[name]?.isComposite == true {
             reader.note(name, "type", "`\(name)` passes through unchecked, but only as a single value.", nil)
         }
         reader.consent("customerConsented")
@@ -54,11 +56,13 @@ package enum ConsumptionRules {
             refundPreference: preference, additional: additional)
     }
 
-    /// Checks the fields of a version 1 answer; violations name them as `appleV1.…`.
+    /// Checks the fields of a version 1 answer; violations name them with the prefix, as `appleV1.…`.
     ///
     /// - Throws: `invalidRequest` with every broken rule.
-    package static func version1(_ fields: [String: FieldValue]) throws(ServiceError) -> ConsumptionV1 {
-        var reader = FieldReader(fields, prefix: "appleV1.")
+    package static func version1(
+        _ fields: [String: FieldValue], prefix: String = "appleV1."
+    ) throws(ServiceError) -> ConsumptionV1 {
+        var reader = FieldReader(fields, prefix: prefix)
         reader.consent("customerConsented")
         let codes = Version1Codes.read(&reader)
         let token = reader.string(

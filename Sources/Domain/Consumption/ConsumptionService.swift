@@ -65,7 +65,8 @@ package struct ConsumptionService: Sendable {
         let remaining = Duration.seconds(deadline.timeIntervalSince(now()))
         let sending = UpstreamCall(
             app: call.app, environment: transaction.environment,
-            deadline: min(call.deadline, ContinuousClock.now + remaining))
+            deadline: min(call.deadline, ContinuousClock.now + remaining), caller: call.caller,
+            priority: .deadlineBound)
         let outcome = await gateway.sendConsumption(
             verdict.answer, transactionID: request.transactionID, sending)
         let delivery = Delivery(

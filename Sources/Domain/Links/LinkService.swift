@@ -78,7 +78,7 @@ package struct LinkService: Sendable {
                 ])
             }
         } else {
-            try TransactionID.check(target.value, field: "value")
+            try AppleIdentifier.transaction.check(target.value, field: "value")
         }
     }
 }

@@ -10,7 +10,7 @@ struct AccountResolver: Sendable {
     /// The accounts found, and the links whose account could not be found out.
     struct Resolution: Sendable {
         var accounts: [Account] = []
-        var gaps: [UserPurchasesGap] = []
+        var gaps: [AccountGap] = []
     }
 
     let gateway: any AppStoreGateway
@@ -22,7 +22,11 @@ struct AccountResolver: Sendable {
     /// A link whose account is known from earlier answers costs nothing, nor does a single link: whatever is asked about it
     /// tells of its whole account. Of several unknown ones, one is asked for its history, which names every other purchase
     /// of the same account, and so on until none is left.
-    func resolve(_ links: [Link], _ call: UpstreamCall) async throws(ServiceError) -> Resolution {
+    ///
+    /// - Throws: what the memory throws, and what the gateway throws unless `isPartialAllowed`.
+    func resolve(
+        _ links: [Link], isPartialAllowed: Bool, _ call: UpstreamCall
+    ) async throws(ServiceError) -> Resolution {
         let anchors = Self.anchors(links, in: call.environment)
         var known = Dictionary(
             try await memory.known(app: call.app.slug, identifiers: Set(anchors.map(\.target.value)))
@@ -50,8 +54,9 @@ struct AccountResolver: Sendable {
                 let together = Set(entries.map(\.identifier))
                 open.removeAll { $0 == anchor || together.contains($0.target.value) }
             } catch {
+                guard isPartialAllowed else { throw error }
                 resolution.gaps.append(
-                    UserPurchasesGap(target: anchor.target, environment: anchor.environment, error: error))
+                    AccountGap(part: .account, target: anchor.target, environment: anchor.environment, error: error))
                 open.removeFirst()
             }
         }

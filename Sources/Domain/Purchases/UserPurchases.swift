@@ -7,6 +7,14 @@ package enum UserList: Sendable, Hashable {
     /// All purchases that the filter admits, newest purchase first.
     case transactions(HistoryFilter)
 
+    /// What the list is called where a part of it is missing.
+    var part: AccountGap.Part {
+        switch self {
+        case .refunds: .refunds
+        case .transactions: .transactions
+        }
+    }
+
     /// When an entry happened, as far as the list's order goes.
     func date(of transaction: Transaction) -> Date {
         switch self {
@@ -24,12 +32,12 @@ package struct UserPurchases: Sendable {
     /// Why the list is cut short, if it is.
     package let incompleteReason: String?
     /// The parts that could not be read; empty unless the caller asked for a partial answer.
-    package let gaps: [UserPurchasesGap]
+    package let gaps: [AccountGap]
     /// When Apple was read.
     package let readAt: Date
 
     package init(
-        transactions: [Transaction], othersOmitted: Int, incompleteReason: String?, gaps: [UserPurchasesGap],
+        transactions: [Transaction], othersOmitted: Int, incompleteReason: String?, gaps: [AccountGap],
         readAt: Date
     ) {
         self.transactions = transactions
@@ -37,20 +45,6 @@ package struct UserPurchases: Sendable {
         self.incompleteReason = incompleteReason
         self.gaps = gaps
         self.readAt = readAt
-    }
-}
-
-/// A part of a user's list that could not be read.
-package struct UserPurchasesGap: Sendable {
-    /// The identifier by which Apple was asked.
-    package let target: LinkTarget
-    package let environment: AppStoreEnvironment?
-    package let error: ServiceError
-
-    package init(target: LinkTarget, environment: AppStoreEnvironment?, error: ServiceError) {
-        self.target = target
-        self.environment = environment
-        self.error = error
     }
 }
 

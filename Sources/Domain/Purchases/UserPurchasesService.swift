@@ -16,9 +16,9 @@ package struct UserPurchasesService: Sendable {
         package init() {}
     }
 
-    private let gateway: any AppStoreGateway
     private let links: any LinkStore
-    private let resolver: AccountResolver
+    private let accounts: AccountReader
+    private let purchases: PurchaseReader
     private let snapshots: SnapshotCache
     private let tokens: PageTokenCoder
     private let limits: Limits
@@ -31,9 +31,11 @@ package struct UserPurchasesService: Sendable {
         tokens: PageTokenCoder, limits: Limits = Limits(), now: @escaping WallClock,
         makeSnapshotID: @escaping @Sendable () -> String
     ) {
-        self.gateway = gateway
         self.links = links
-        resolver = AccountResolver(gateway: gateway, memory: memory, maximumPages: limits.pagesPerAccount)
+        accounts = AccountReader(
+            resolver: AccountResolver(gateway: gateway, memory: memory, maximumPages: limits.pagesPerAccount),
+            concurrentCalls: limits.concurrentAccounts)
+        purchases = PurchaseReader(gateway: gateway, maximumPages: limits.pagesPerAccount)
         self.snapshots = snapshots
         self.tokens = tokens
         self.limits = limits
@@ -122,102 +124,24 @@ package struct UserPurchasesService: Sendable {
 extension UserPurchasesService {
     private func read(_ request: Request, _ call: UpstreamCall) async throws(ServiceError) -> UserPurchases {
         let own = try await links.links(app: call.app.slug, user: request.user)
-        var resolution = try await resolver.resolve(own, call)
-        guard !resolution.accounts.isEmpty || !resolution.gaps.isEmpty else {
-            throw ServiceError(
-                .noTransactionKnown,
-                "No transaction of user `\(request.user)` is known, and Apple cannot be asked about a user or an `appAccountToken` alone; link a transaction first."
-            )
+        let resolution = try await accounts.accounts(
+            of: request.user, own, isPartialAllowed: request.isPartialAllowed, call)
+        let reading = try await accounts.ask(
+            resolution.accounts.map { AccountReader.Question(part: request.list.part, account: $0) },
+            isPartialAllowed: request.isPartialAllowed, call
+        ) { [purchases] question, call throws(ServiceError) in
+            try await purchases.pages(of: question.account, request.list, call)
         }
-        if let gap = resolution.gaps.first, !request.isPartialAllowed { throw gap.error }
-        var transactions: [Transaction] = []
-        var cut = false
-        for part in await fetch(resolution.accounts, request.list, call) {
-            switch part.result {
-            case .success(let pages):
-                transactions += pages.transactions
-                cut = cut || pages.isCut
-            case .failure(let error):
-                guard request.isPartialAllowed else { throw error }
-                resolution.gaps.append(
-                    UserPurchasesGap(
-                        target: part.account.target, environment: part.account.environment, error: error))
-            }
-        }
-        try await resolver.remember(transactions, app: call.app)
+        let transactions = reading.answers.flatMap(\.transactions)
+        try await accounts.resolver.remember(transactions, app: call.app)
         let rule = try await OwnerRule.load(for: transactions, app: call.app.slug, asking: request.user, from: links)
-        let unique = Self.withoutDuplicates(transactions)
+        let unique = PurchaseReader.withoutDuplicates(transactions)
         let attributed = unique.filter { rule.owner(of: $0) == request.user }
         return UserPurchases(
             transactions: Self.sorted(attributed, by: request.list),
             othersOmitted: unique.count - attributed.count,
-            incompleteReason: cut
-                ? "Apple has more than \(limits.pagesPerAccount) pages for one Apple Account; narrow the list with filters."
-                : nil,
-            gaps: resolution.gaps, readAt: now())
-    }
-
-    private struct Part: Sendable {
-        let account: AccountResolver.Account
-        let result: Result<Pages, ServiceError>
-    }
-
-    private struct Pages: Sendable {
-        var transactions: [Transaction] = []
-        var isCut = false
-    }
-
-    /// Asks about each account once, a bounded number at a time, and returns the parts in the accounts' order.
-    private func fetch(_ accounts: [AccountResolver.Account], _ list: UserList, _ call: UpstreamCall) async -> [Part] {
-        await withTaskGroup(of: (Int, Part).self) { group in
-            var parts: [Part?] = Array(repeating: nil, count: accounts.count)
-            for (index, account) in accounts.enumerated() {
-                if index >= limits.concurrentAccounts, let (done, part) = await group.next() { parts[done] = part }
-                group.addTask {
-                    do throws(ServiceError) {
-                        return (
-                            index, Part(account: account, result: .success(try await pages(of: account, list, call)))
-                        )
-                    } catch {
-                        return (index, Part(account: account, result: .failure(error)))
-                    }
-                }
-            }
-            for await (done, part) in group { parts[done] = part }
-            return parts.compactMap(\.self)
-        }
-    }
-
-    private func pages(
-        of account: AccountResolver.Account, _ list: UserList, _ call: UpstreamCall
-    ) async throws(ServiceError) -> Pages {
-        let call = account.environment.map(call.in) ?? call
-        let sequence =
-            switch list {
-            case .refunds: gateway.refunds(account.target.value, call)
-            case .transactions(let filter): gateway.history(account.target.value, filter: filter, call)
-            }
-        var pages = Pages()
-        var count = 0
-        for try await page in sequence {
-            pages.transactions += page.transactions
-            count += 1
-            if count == limits.pagesPerAccount {
-                pages.isCut = page.hasMore
-                break
-            }
-        }
-        return pages
-    }
-
-    /// Several transaction ids can denote one purchase; the one that Apple signed last tells its present state.
-    private static func withoutDuplicates(_ transactions: [Transaction]) -> [Transaction] {
-        var newest: [PurchaseIdentity: Transaction] = [:]
-        for transaction in transactions {
-            if let other = newest[transaction.purchase], other.signedDate >= transaction.signedDate { continue }
-            newest[transaction.purchase] = transaction
-        }
-        return Array(newest.values)
+            incompleteReason: reading.answers.contains(where: \.isCut) ? purchases.cutReason : nil,
+            gaps: resolution.gaps + reading.gaps, readAt: now())
     }
 
     private static func sorted(_ transactions: [Transaction], by list: UserList) -> [Transaction] {

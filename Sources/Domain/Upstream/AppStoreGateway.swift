@@ -1,7 +1,8 @@
 /// The App Store Server API, as our rules see it: tokens, retries, environments and signatures are its own business.
 ///
-/// Every method throws `ServiceError` with one of the reasons `appleRejected`, `appleRateLimited`, `appleUnauthorized`,
-/// `appleUnavailable`, `appleAnswerInvalid`, `environmentNotSupported`, `deadlineExceeded` or `keyUnavailable`.
+/// Every method throws `ServiceError` with one of the reasons `appleRejected`, `appleRateLimited`, `budgetExhausted`,
+/// `appleUnauthorized`, `noProductionRelease`, `appleUnavailable`, `appleAnswerInvalid`, `environmentNotSupported`,
+/// `environmentNotAllowed`, `deadlineExceeded` or `keyUnavailable`.
 package protocol AppStoreGateway: Sendable {
     /// Get Transaction Info.
     ///

@@ -1,5 +1,5 @@
 /// How urgent a call is when Apple's rate limit runs short.
-package enum CallPriority: Sendable, Hashable {
+package enum CallPriority: String, Sendable, Hashable, CaseIterable {
     /// Somebody waits for the answer.
     case interactive
     /// Work that must reach Apple before a deadline: consumption. It may use the reserved share.
@@ -8,6 +8,9 @@ package enum CallPriority: Sendable, Hashable {
 
 /// One attempt to call Apple, as the budget counts it.
 package struct BudgetedCall: Sendable, Hashable {
+    /// The caller of our own work.
+    package static let ownWork = ""
+
     /// The app's slug.
     package let app: String
     /// The title of Apple's page for the call, such as `Get Refund History`.
@@ -37,7 +40,7 @@ package enum BudgetDecision: Sendable, Equatable {
 
     /// Why a call may not be made, and how long that lasts at least.
     package struct Refusal: Sendable, Equatable {
-        package enum Cause: Sendable, Equatable {
+        package enum Cause: String, Sendable, Equatable {
             /// The app's hour is used up, the reserve aside.
             case exhausted
             /// The caller has used its share, and there is nothing left to borrow.

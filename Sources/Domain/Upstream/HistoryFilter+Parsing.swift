@@ -19,7 +19,7 @@ extension HistoryFilter {
             violations.append(
                 Violation(
                     field: "endDate", rule: "order", message: "`endDate` must be later than `startDate`.",
-                    appleError: AppleErrorName("InvalidEndDateError", 4_000_016)))
+                    appleError: .startDateAfterEndDate))
         }
         guard violations.isEmpty else { throw .invalid(violations) }
     }

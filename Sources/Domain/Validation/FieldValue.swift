@@ -6,8 +6,9 @@ package enum FieldValue: Sendable, Equatable {
     /// A number that is not an integer within 64 bits.
     case number(Double)
     case string(String)
-    /// An array or object.
-    case composite
+    case array([FieldValue])
+    /// An object; no rule of ours looks into one that stands where a single value or a list is expected.
+    case object
 
     /// What a caller would call it.
     package var typeName: String {
@@ -17,7 +18,16 @@ package enum FieldValue: Sendable, Equatable {
         case .integer: "an integer"
         case .number: "a number"
         case .string: "a string"
-        case .composite: "an array or object"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+
+    /// Whether it is made of other values.
+    var isComposite: Bool {
+        switch self {
+        case .array, .object: true
+        case .null, .boolean, .integer, .number, .string: false
         }
     }
 }

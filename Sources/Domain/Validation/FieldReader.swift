@@ -2,12 +2,17 @@
 struct FieldReader {
     private var fields: [String: FieldValue]
     private let prefix: String
+    private let unknownFieldAdvice: String
     private(set) var violations: [Violation] = []
 
-    /// `prefix`: what stands before a field's name in a violation, such as `appleV1.`.
-    init(_ fields: [String: FieldValue], prefix: String = "") {
+    /// - Parameters:
+    ///   - fields: the body's fields by name.
+    ///   - prefix: what stands before a field's name in a violation, such as `appleV1.`.
+    ///   - unknownFieldAdvice: what to do about a field that the request does not have.
+    init(_ fields: [String: FieldValue], prefix: String = "", unknownFieldAdvice: String = "remove it") {
         self.fields = fields
         self.prefix = prefix
+        self.unknownFieldAdvice = unknownFieldAdvice
     }
 
     /// Takes the named fields out unchecked.
@@ -17,9 +22,10 @@ struct FieldReader {
         return taken
     }
 
-    /// A required boolean.
-    mutating func boolean(_ name: String, _ error: AppleErrorName) -> Bool? {
+    /// A boolean.
+    mutating func boolean(_ name: String, isRequired: Bool = true, _ error: AppleErrorName) -> Bool? {
         switch fields.removeValue(forKey: name) {
+        case nil where !isRequired: return nil
         case .boolean(let value): return value
         case let other: return refuse(other, name, expected: "`true` or `false`", error)
         }
@@ -58,24 +64,24 @@ struct FieldReader {
     mutating func integer(
         _ name: String, in range: ClosedRange<Int64>, isRequired: Bool, _ error: AppleErrorName
     ) -> Int32? {
-        let expected = "an integer from \(range.lowerBound) to \(range.upperBound)"
-        switch fields.removeValue(forKey: name) {
-        case nil where !isRequired: return nil
-        case .integer(let value):
-            guard range.contains(value) else {
-                note(name, "range", "`\(prefix)\(name)` must be \(expected).", error)
-                return nil
-            }
-            return Int32(value)
-        case let other: return refuse(other, name, expected: expected, error)
-        }
+        integer(
+            name, expected: "an integer from \(range.lowerBound) to \(range.upperBound)", in: range,
+            isRequired: isRequired, error
+        ).flatMap(Int32.init(exactly:))
     }
 
-    /// A required string that satisfies a rule.
+    /// A required time in UNIX milliseconds.
+    mutating func milliseconds(_ name: String, _ error: AppleErrorName) -> Int64? {
+        integer(name, expected: "a UNIX time in milliseconds", in: 0...Int64.max, isRequired: true, error)
+    }
+
+    /// A string that satisfies a rule.
     mutating func string(
-        _ name: String, expected: String, _ error: AppleErrorName, where isValid: (String) -> Bool
+        _ name: String, isRequired: Bool = true, expected: String, _ error: AppleErrorName?,
+        where isValid: (String) -> Bool
     ) -> String? {
         switch fields.removeValue(forKey: name) {
+        case nil where !isRequired: return nil
         case .string(let text):
             guard isValid(text) else {
                 note(name, "format", "`\(prefix)\(name)` must be \(expected).", error)
@@ -86,13 +92,39 @@ struct FieldReader {
         }
     }
 
+    /// An array of strings that each satisfy a rule; every one that does not is noted by its position.
+    mutating func strings(
+        _ name: String, atMost maximumCount: Int, isRequired: Bool = true, expected: String, element: String,
+        _ error: AppleErrorName?, where isValid: (String) -> Bool
+    ) -> [String]? {
+        switch fields.removeValue(forKey: name) {
+        case nil where !isRequired: return nil
+        case .array(let elements):
+            guard elements.count <= maximumCount else {
+                note(
+                    name, "count", "`\(prefix)\(name)` holds \(elements.count) elements; at most \(maximumCount).",
+                    error)
+                return nil
+            }
+            var texts: [String] = []
+            for (index, value) in elements.enumerated() {
+                guard case .string(let text) = value, isValid(text) else {
+                    note("\(name)[\(index)]", "format", "`\(prefix)\(name)[\(index)]` must be \(element).", error)
+                    continue
+                }
+                texts.append(text)
+            }
+            return texts.count == elements.count ? texts : nil
+        case let other: return refuse(other, name, expected: expected, error)
+        }
+    }
+
     /// Notes every field that nobody has read.
     mutating func refuseUnknownFields() {
         for name in fields.keys.sorted() {
             note(
                 name, "unknownField",
-                "`\(prefix)\(name)` is not a field of this request; remove it, or let it through with the app's `additionalConsumptionFields`.",
-                nil)
+                "`\(prefix)\(name)` is not a field of this request; \(unknownFieldAdvice).", nil)
         }
         fields = [:]
     }
@@ -102,8 +134,23 @@ struct FieldReader {
         violations.append(Violation(field: prefix + name, rule: rule, message: message, appleError: error))
     }
 
+    private mutating func integer(
+        _ name: String, expected: String, in range: ClosedRange<Int64>, isRequired: Bool, _ error: AppleErrorName
+    ) -> Int64? {
+        switch fields.removeValue(forKey: name) {
+        case nil where !isRequired: return nil
+        case .integer(let value):
+            guard range.contains(value) else {
+                note(name, "range", "`\(prefix)\(name)` must be \(expected).", error)
+                return nil
+            }
+            return value
+        case let other: return refuse(other, name, expected: expected, error)
+        }
+    }
+
     private mutating func refuse<Value>(
-        _ value: FieldValue?, _ name: String, expected: String, _ error: AppleErrorName
+        _ value: FieldValue?, _ name: String, expected: String, _ error: AppleErrorName?
     ) -> Value? {
         if let value {
             note(name, "type", "`\(prefix)\(name)` must be \(expected), not \(value.typeName).", error)

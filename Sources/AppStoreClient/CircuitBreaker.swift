@@ -1,0 +1,114 @@
+/// When calls stop that would fail anyway, and when one is let through to look whether Apple is back.
+package struct CircuitBreakerPolicy: Sendable {
+    /// How many calls must fail, none succeeding in between.
+    let failures: Int
+    /// How long they must have been failing: a connection that dies with many calls on it is no outage.
+    let sustained: Duration
+    /// How long nothing is sent before the first probe; twice as long after each probe that fails.
+    let firstPause: Duration
+    let longestPause: Duration
+
+    package static let standard = CircuitBreakerPolicy(
+        failures: 5, sustained: .seconds(10), firstPause: .seconds(5), longestPause: .seconds(60))
+
+    package init(failures: Int, sustained: Duration, firstPause: Duration, longestPause: Duration) {
+        self.failures = failures
+        self.sustained = sustained
+        self.firstPause = firstPause
+        self.longestPause = longestPause
+    }
+}
+
+/// Stops calls to one environment while Apple fails: a state machine without clock, lock or log.
+///
+/// Closed, it lets calls through. After sustained failure it opens, and calls fail at once. When its pause is over it is
+/// half open: one call at a time goes through as a probe; success closes it, failure opens it for twice as long.
+struct CircuitBreaker: Sendable {
+    typealias Instant = ContinuousClock.Instant
+
+    enum State: Sendable, Equatable {
+        /// `failingSince`: the first of the failures in a row; nil without any.
+        case closed(failures: Int, failingSince: Instant?)
+        case open(until: Instant, pause: Duration)
+        case halfOpen(isProbing: Bool, pause: Duration)
+    }
+
+    /// What a call says when it ends.
+    enum Verdict: Sendable, Equatable {
+        /// Apple answered, whatever it said.
+        case answered
+        /// Apple failed, or could not be reached.
+        case failed
+        /// The call was not made, or told nothing of Apple.
+        case nothing
+    }
+
+    /// Leave to make one call, to be given back with the verdict.
+    struct Permit: Sendable, Equatable {
+        fileprivate let epoch: UInt64
+    }
+
+    enum Admission: Sendable, Equatable {
+        case admitted(Permit)
+        /// The least time until a call may be admitted again.
+        case refused(retryAfter: Duration)
+    }
+
+    /// How long those wait who come while a probe is under way.
+    static let pauseWhileProbing = Duration.seconds(1)
+
+    private(set) var state = State.closed(failures: 0, failingSince: nil)
+    private let policy: CircuitBreakerPolicy
+    /// Counts the changes of state, so that calls which began before one do not decide about what comes after.
+    private var epoch: UInt64 = 0
+
+    init(policy: CircuitBreakerPolicy) { self.policy = policy }
+
+    /// Lets a call through, or not.
+    mutating func admit(at now: Instant) -> Admission {
+        switch state {
+        case .closed:
+            return .admitted(Permit(epoch: epoch))
+        case .open(let until, let pause):
+            guard now >= until else { return .refused(retryAfter: now.duration(to: until)) }
+            return probe(pause)
+        case .halfOpen(let isProbing, let pause):
+            return isProbing ? .refused(retryAfter: Self.pauseWhileProbing) : probe(pause)
+        }
+    }
+
+    private mutating func probe(_ pause: Duration) -> Admission {
+        enter(.halfOpen(isProbing: true, pause: pause))
+        return .admitted(Permit(epoch: epoch))
+    }
+
+    /// Takes note of how a call ended.
+    mutating func record(_ verdict: Verdict, of permit: Permit, at now: Instant) {
+        guard permit.epoch == epoch else { return }
+        switch (state, verdict) {
+        case (.closed, .answered):
+            state = .closed(failures: 0, failingSince: nil)
+        case (.closed(let failures, let failingSince), .failed):
+            let since = failingSince ?? now
+            if failures + 1 >= policy.failures, since.duration(to: now) >= policy.sustained {
+                enter(.open(until: now + policy.firstPause, pause: policy.firstPause))
+            } else {
+                state = .closed(failures: failures + 1, failingSince: since)
+            }
+        case (.halfOpen, .answered):
+            enter(.closed(failures: 0, failingSince: nil))
+        case (.halfOpen(_, let pause), .failed):
+            let longer = min(pause * 2, policy.longestPause)
+            enter(.open(until: now + longer, pause: longer))
+        case (.halfOpen(_, let pause), .nothing):
+            enter(.halfOpen(isProbing: false, pause: pause))
+        case (.closed, .nothing), (.open, _):
+            break
+        }
+    }
+
+    private mutating func enter(_ state: State) {
+        self.state = state
+        epoch += 1
+    }
+}

@@ -1,0 +1,181 @@
+import Domain
+import Foundation
+import Logging
+import Synchronization
+
+/// Finds out why Apple answers 401, once for all who wait, and puts the standby key in the place of one that is refused.
+///
+/// | Cache | Key | Lifetime | Bound |
+/// | --- | --- | --- | --- |
+/// | findings | app and environment | 60 s; 1 h without a production release; 5 s undetermined | one an app and environment |
+final class UnauthorizedProcedure: Sendable {
+    /// What is to be done about a refused token.
+    enum Conclusion: Sendable, Equatable {
+        /// Another attempt may succeed: Apple takes the token now, or another key has taken over.
+        case tryAgain
+        case refused(UnauthorizedFinding)
+    }
+
+    private struct Place: Hashable, Sendable {
+        let app: String
+        let environment: AppStoreEnvironment
+    }
+
+    private struct Held {
+        let finding: UnauthorizedFinding
+        let expires: ContinuousClock.Instant
+    }
+
+    private let canary: Canary
+    private let tokens: any TokenSource
+    private let clock: UpstreamClock
+    private let meter: UpstreamMeter
+    private let logger: Logger
+    private let acceptance = TokenAcceptance()
+    private let findings = Mutex<[Place: Held]>([:])
+    private let examinations: SingleFlight<Place, Conclusion>
+
+    init(canary: Canary, tokens: any TokenSource, clock: UpstreamClock, meter: UpstreamMeter, logger: Logger) {
+        self.canary = canary
+        self.tokens = tokens
+        self.clock = clock
+        self.meter = meter
+        self.logger = logger
+        examinations = SingleFlight(clock: clock)
+    }
+
+    /// Takes note of an answer of Apple's other than 401: below 500 it shows that the token was taken.
+    func noteAnswer(_ status: Int, keyID: String, app: App, in environment: AppStoreEnvironment) {
+        guard status < 500, status != 429 else { return }
+        acceptance.note(keyID: keyID, app: app, in: environment, at: clock.monotonicNow())
+    }
+
+    /// Why calls with this key would fail, if that is known.
+    func finding(for app: App, in environment: AppStoreEnvironment, keyID: String) -> UnauthorizedFinding? {
+        held(Place(app: app.slug, environment: environment), keyID: keyID).flatMap { $0.stopsCalls ? $0 : nil }
+    }
+
+    /// Finds out why Apple refuses an app's token, or waits for whoever is finding out.
+    ///
+    /// - Returns: nil when the time was over before.
+    func examine(
+        _ app: App, in environment: AppStoreEnvironment, until deadline: ContinuousClock.Instant
+    ) async -> Conclusion? {
+        let place = Place(app: app.slug, environment: environment)
+        return await examinations.share(place, until: deadline) { deadline in
+            await self.conclude(app, environment, place, deadline)
+        }
+    }
+
+    private func conclude(
+        _ app: App, _ environment: AppStoreEnvironment, _ place: Place, _ deadline: CallDeadline
+    ) async -> Conclusion {
+        guard let token = try? await tokens.token(for: app) else { return .tryAgain }
+        if let known = held(place, keyID: token.keyID) { return .refused(known) }
+        let answer = await canary.ask(token, app, environment, within: clock.remaining(until: deadline.instant))
+        switch answer {
+        case .accepted:
+            keep(UnauthorizedFinding(.refusedForSomeCalls, keyID: token.keyID), app, place)
+            return .tryAgain
+        case .nothing:
+            return .refused(undetermined(token, app, place, deadline))
+        case .refused(let appleTime):
+            if let skew = appleTime.flatMap({ skew(of: token, appleTime: $0) }) {
+                return .refused(keep(UnauthorizedFinding(.clockSkew(skew), keyID: token.keyID), app, place))
+            }
+            if await standbyTakesOver(from: token, app, environment, deadline) { return .tryAgain }
+            guard let cause = await causeInKey(token, app, environment, deadline) else {
+                return .refused(undetermined(token, app, place, deadline))
+            }
+            return .refused(keep(UnauthorizedFinding(cause, keyID: token.keyID), app, place))
+        }
+    }
+
+    /// How far the clocks differ, if that is why Apple refuses the token: by Apple's clock it is not valid yet, or no
+    /// longer.
+    private func skew(of token: BearerToken, appleTime: Date) -> UnauthorizedFinding.Skew? {
+        let ahead = Int(clock.now().timeIntervalSince(appleTime).rounded())
+        // `Date` has whole seconds, so that Apple's clock may show up to one more.
+        if appleTime.addingTimeInterval(1) <= token.issuedAt { return .ahead(seconds: ahead) }
+        if appleTime >= token.expiresAt { return .behind(seconds: -ahead) }
+        return nil
+    }
+
+    /// Puts a standby key in the active one's place, if Apple takes it here, where it refuses the active one.
+    private func standbyTakesOver(
+        from refused: BearerToken, _ app: App, _ environment: AppStoreEnvironment, _ deadline: CallDeadline
+    ) async -> Bool {
+        for standby in await tokens.standbyTokens(for: app) {
+            let time = clock.remaining(until: deadline.instant)
+            guard await canary.ask(standby, app, environment, within: time) == .accepted else { continue }
+            guard await tokens.activate(standby, insteadOf: refused, for: app) else { return true }
+            logger.warning(
+                "A standby key has taken over from one that Apple refuses",
+                metadata: [
+                    "app": "\(app.slug)", "environment": "\(environment.rawValue)", "key_id": "\(standby.keyID)",
+                    "refused_key_id": "\(refused.keyID)",
+                ])
+            return true
+        }
+        return false
+    }
+
+    /// What is wrong with a key that is refused by a clock that agrees with ours; nil when Apple does not answer.
+    private func causeInKey(
+        _ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, _ deadline: CallDeadline
+    ) async -> UnauthorizedFinding.Cause? {
+        let other: AppStoreEnvironment = environment == .production ? .sandbox : .production
+        switch await canary.ask(token, app, other, within: clock.remaining(until: deadline.instant)) {
+        case .nothing:
+            return nil
+        case .accepted:
+            let isReleaseMissing = environment == .production && !acceptance.hasSucceededInProduction(app)
+            return isReleaseMissing ? .noProductionRelease : .refusedHere
+        case .refused:
+            let isKeyGood = acceptance.isAcceptedForOthers(keyID: token.keyID, than: app, at: clock.monotonicNow())
+            return isKeyGood ? .bundleIDRefused : .keyRefused
+        }
+    }
+}
+
+// MARK: Findings
+
+extension UnauthorizedProcedure {
+    /// The finding in force, if it is about the key that signs now.
+    private func held(_ place: Place, keyID: String) -> UnauthorizedFinding? {
+        let now = clock.monotonicNow()
+        return findings.withLock { findings in
+            guard let held = findings[place], held.finding.keyID == keyID, now < held.expires else { return nil }
+            var finding = held.finding
+            finding.retryAfter = now.duration(to: held.expires)
+            return finding
+        }
+    }
+
+    /// The finding that Apple did not answer, which is kept only if Apple had the time to: no caller in a hurry may stop the
+    /// calls of others.
+    private func undetermined(
+        _ token: BearerToken, _ app: App, _ place: Place, _ deadline: CallDeadline
+    ) -> UnauthorizedFinding {
+        let finding = UnauthorizedFinding(.undetermined, keyID: token.keyID)
+        guard clock.remaining(until: deadline.instant) > .zero, !Task.isCancelled else { return finding }
+        return keep(finding, app, place)
+    }
+
+    @discardableResult
+    private func keep(_ finding: UnauthorizedFinding, _ app: App, _ place: Place) -> UnauthorizedFinding {
+        let expires = clock.monotonicNow() + finding.lifetime
+        findings.withLock { $0[place] = Held(finding: finding, expires: expires) }
+        meter.countFinding(finding.name, app: app.slug, environment: place.environment)
+        let isFault = finding.cause != .noProductionRelease && finding.stopsCalls
+        logger.log(
+            level: isFault ? .error : .warning, "Apple refuses an app's token",
+            metadata: [
+                "app": "\(app.slug)", "environment": "\(place.environment.rawValue)", "cause": "\(finding.name)",
+                "key_id": "\(finding.keyID)",
+            ])
+        var told = finding
+        told.retryAfter = finding.lifetime
+        return told
+    }
+}

@@ -1,0 +1,37 @@
+import AppStoreAPI
+import Domain
+
+extension RatePolicy {
+    /// The calls that an answer with consumption information needs.
+    private static let neededForConsumption: Set<Endpoint.Operation> = [
+        .sendConsumptionInformation, .sendConsumptionInformationV1, .getTransactionInfo,
+    ]
+
+    /// The policy of a configuration.
+    ///
+    /// - Parameters:
+    ///   - configuration: the configuration.
+    ///   - callers: everybody who may call, those included who exist by their keys alone.
+    init(_ configuration: DaemonConfiguration, callers: [CallerKeyService.Listing]) {
+        let rates = configuration.apple.rateLimits
+        var limits: [AppStoreEnvironment: [String: RateLimit]] = [:]
+        for operation in Endpoint.Operation.allCases {
+            guard let rate = rates.requestsPerSecond[operation.name] ?? operation.requestsPerSecond else { continue }
+            let reserved = Self.neededForConsumption.contains(operation) ? rates.reservedShare : 0
+            limits[.production, default: [:]][operation.name] = RateLimit(
+                requestsPerSecond: rate, reservedPercent: reserved)
+            guard operation.isInSandbox else { continue }
+            limits[.sandbox, default: [:]][operation.name] = RateLimit(
+                requestsPerSecond: rate, percent: rates.sandboxShare, reservedPercent: reserved)
+        }
+        let quotas = configuration.callers.compactMap { caller in
+            caller.callsPerHour.map { (caller.caller.name, $0) }
+        }
+        let apps = callers.flatMap { caller in
+            Set(caller.scopes.keys).union(caller.keys.filter { $0.state == .active }.map(\.key.app))
+        }
+        self.init(
+            limits: limits, quotas: Dictionary(quotas) { first, _ in first },
+            callers: Dictionary(apps.map { ($0, 1) }, uniquingKeysWith: +))
+    }
+}

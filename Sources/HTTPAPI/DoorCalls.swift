@@ -1,0 +1,98 @@
+package import Domain
+import Foundation
+import HTTPTypes
+import Hummingbird
+import JSON
+
+/// What a door does with a call that its caller may make: passes it on, or sends consumption by the one way out.
+package struct DoorCalls: Sendable {
+    private let environment: AppStoreEnvironment
+    private let door: any AppleDoor
+    private let consumption: ConsumptionService
+
+    package init(environment: AppStoreEnvironment, door: any AppleDoor, consumption: ConsumptionService) {
+        self.environment = environment
+        self.door = door
+        self.consumption = consumption
+    }
+
+    /// Which of Apple's calls a request means.
+    func match(_ request: Request) -> DoorMatch {
+        door.match(method: request.method.rawValue, path: request.uri.path)
+    }
+
+    /// Checks that the app may be used in the environment behind this door.
+    ///
+    /// - Throws: `environmentNotAllowed`.
+    func requireEnvironment(of app: App) throws(ServiceError) {
+        guard app.environments.contains(environment) else {
+            throw ServiceError(
+                .environmentNotAllowed,
+                "App `\(app.slug)` is not configured for \(environment.rawValue); its `environments` list says where it may be used."
+            )
+        }
+    }
+
+    /// Makes the call.
+    ///
+    /// - Parameters:
+    ///   - call: what the request means.
+    ///   - request: the request.
+    ///   - body: its body, whole.
+    ///   - bearer: who asks, and for which app.
+    ///   - deadline: no wait lasts beyond this.
+    /// - Returns: Apple's answer, or one like it.
+    /// - Throws: what the door, the rules of consumption or its service throw.
+    func answer(
+        _ call: DoorCall, _ request: Request, _ body: [UInt8], _ bearer: CallerTokenChecker.Bearer,
+        deadline: ContinuousClock.Instant
+    ) async throws(ServiceError) -> Response {
+        let upstream = UpstreamCall(
+            app: bearer.app, environment: environment, deadline: deadline, caller: bearer.caller.name)
+        switch call.kind {
+        case .consumption(let version, let transactionID):
+            let request = ConsumptionService.Request(
+                caller: bearer.caller.name, user: nil, transactionID: transactionID,
+                answer: try Self.consumption(version, body, bearer.app), deadline: nil)
+            _ = try await consumption.send(request, upstream)
+            return Response(status: .accepted)
+        case .forwarded, .imageUpload:
+            let answer = try await door.forward(Self.forwarded(request, body), upstream)
+            return Self.response(answer)
+        }
+    }
+
+    private static func forwarded(_ request: Request, _ body: [UInt8]) -> DoorRequest {
+        let takesBody = request.method == .put || request.method == .post
+        return DoorRequest(
+            method: request.method.rawValue, path: request.uri.path, query: request.uri.query,
+            contentType: takesBody ? request.headers[.contentType] : nil, body: takesBody ? body : nil)
+    }
+
+    private static func response(_ answer: DoorAnswer) -> Response {
+        var headers: HTTPFields = [:]
+        headers[.contentType] = answer.contentType
+        headers[.retryAfter] = answer.retryAfter
+        return Response(
+            status: HTTPResponse.Status(code: answer.status), headers: headers,
+            body: ResponseBody(byteBuffer: ByteBuffer(bytes: answer.body)))
+    }
+
+    /// Reads the body of a consumption call by the same rules as everywhere.
+    private static func consumption(
+        _ version: DeliveryVersion, _ body: [UInt8], _ app: App
+    ) throws(ServiceError) -> ConsumptionAnswer {
+        let members: JSONMembers
+        do {
+            members = try JSONScanner.members(of: body)
+        } catch {
+            throw ServiceError(.malformedJSON, "The body must be one JSON object: \(error).")
+        }
+        switch version {
+        case .v2:
+            return .v2(
+                try ConsumptionRules.version2(members.fieldValues, passThrough: app.additionalConsumptionFields))
+        case .v1: return .v1(try ConsumptionRules.version1(members.fieldValues, prefix: ""))
+        }
+    }
+}

@@ -1,0 +1,93 @@
+package import Domain
+import Foundation
+import HTTPTypes
+import Hummingbird
+package import HummingbirdCore
+package import Logging
+package import Metrics
+package import NIOCore
+
+/// An Apple-compatible door: Apple's paths, bodies, statuses and error bodies for the programs of one environment.
+///
+/// Authentication, path, scope, environment, body limit and access log, in that order; then the call itself.
+package struct DoorFace: Sendable {
+    /// The largest body of a call that uploads no image, in bytes.
+    package static let maximumJSONBytes = 1 << 20
+
+    private let options: Face.Options
+    private let calls: DoorCalls
+    private let authenticator: DoorAuthenticator
+    private let meter: RequestMeter
+    private let clock: HTTPDateClock
+    private let now: WallClock
+    private let makeRequestID: @Sendable () -> String
+    private let logger: Logger
+
+    /// A door to one environment.
+    ///
+    /// `now` dates the `Date` and `Retry-After` headers.
+    package init(
+        _ options: Face.Options, calls: DoorCalls, authenticator: DoorAuthenticator, metrics: any MetricsFactory,
+        now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
+    ) {
+        self.options = options
+        self.calls = calls
+        self.authenticator = authenticator
+        meter = RequestMeter(face: options.name, factory: metrics)
+        clock = HTTPDateClock(now: now)
+        self.now = now
+        self.makeRequestID = makeRequestID
+        self.logger = logger
+    }
+
+    /// What a listener calls for every request: answers it; every failure becomes an answer as Apple would give it.
+    ///
+    /// Cancelled when the client goes away.
+    package func respond(to request: Request, from channel: any Channel) async -> Response {
+        let start = ContinuousClock.now
+        var record = AccessRecord(
+            listener: options.name, method: request.method,
+            requestID: RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID())
+        var response: Response
+        do {
+            response = try await answer(request, channel, deadline: start + options.deadline, &record)
+        } catch let error as ServiceError {
+            record.failure = error
+            response = DoorRefusal.response(to: error, now: now())
+        } catch {
+            let wrapped = ServiceError(.internalError, "Internal error.", cause: "\(type(of: error)): \(error)")
+            record.failure = wrapped
+            response = DoorRefusal.response(to: wrapped, now: now())
+        }
+        response.headers[.date] = clock.text()
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.xRequestID] = record.requestID
+        record.status = response.status
+        record.duration = start.duration(to: .now)
+        meter.count(record)
+        record.write(to: logger)
+        return response
+    }
+
+    private func answer(
+        _ request: Request, _ channel: any Channel, deadline: ContinuousClock.Instant, _ record: inout AccessRecord
+    ) async throws -> Response {
+        let bearer = try await authenticator.bearer(of: request, from: channel)
+        record.caller = bearer.caller.name
+        let call: DoorCall
+        switch calls.match(request) {
+        case .unknown: return Response(status: .notFound)
+        case .otherMethod(let allowed):
+            return Response(
+                status: .methodNotAllowed, headers: [.allow: allowed.sorted().joined(separator: ", ")])
+        case .found(let found): call = found
+        }
+        record.route = call.name
+        try bearer.caller.require(call.scope, for: bearer.app.slug)
+        try calls.requireEnvironment(of: bearer.app)
+        let limit = call.kind == .imageUpload ? options.maximumBodyBytes : Self.maximumJSONBytes
+        let body = try await RequestBodyReader.collect(
+            request, maximumBytes: min(limit, options.maximumBodyBytes))
+        return try await calls.answer(call, request, body, bearer, deadline: deadline)
+    }
+}

@@ -1,0 +1,23 @@
+import AppStoreClient
+import Foundation
+import TestSupport
+
+/// The clocks of an `UpstreamClock`, which stand still until a test moves them on.
+final class TestClock: Sendable {
+    static let date = Date(timeIntervalSince1970: 1_700_000_000)
+
+    let manual = ManualClock()
+    private let start = ContinuousClock.now
+
+    var instant: ContinuousClock.Instant { start + manual.now.offset }
+
+    /// The instant so long from now.
+    func after(_ duration: Duration) -> ContinuousClock.Instant { instant + duration }
+
+    var upstream: UpstreamClock {
+        UpstreamClock(
+            now: { [self] in Self.date.addingTimeInterval(Double(manual.now.offset.components.seconds)) },
+            monotonicNow: { [self] in instant },
+            sleep: { [manual] in try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
+    }
+}

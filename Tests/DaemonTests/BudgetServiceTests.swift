@@ -1,0 +1,67 @@
+import CoreMetrics
+import Domain
+import Foundation
+import Logging
+import ServiceLifecycle
+import TestSupport
+import Testing
+
+@testable import Daemon
+
+/// The budgets as the daemon runs them: saved at intervals and at the end, counted when they refuse.
+struct BudgetServiceTests {
+    private let call = BudgetedCall(
+        app: "coins", endpoint: "Get Refund History", environment: .production, caller: "shop", priority: .interactive)
+    private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+
+    private func budgets(_ callsPerHour: Int) -> RateBudgets {
+        RateBudgets(
+            policy: RatePolicy(
+                limits: [.production: ["Get Refund History": RateLimit(callsPerHour: callsPerHour)]],
+                callers: ["coins": 1]),
+            clock: BudgetClock(now: { Date(timeIntervalSince1970: 1_700_000_000) }))
+    }
+
+    private func saved(in store: InMemoryBudgetStore) async throws -> Int {
+        try await store.budgetRecords(of: 0 ... .max).reduce(0) { $0 + $1.calls }
+    }
+
+    @Test func `what is used is saved at intervals, and a last time at the end`() async throws {
+        let (store, clock, budgets) = (InMemoryBudgetStore(), ManualClock(), budgets(100))
+        let service = BudgetCheckpointService(
+            checkpoint: BudgetCheckpoint(budgets: budgets, store: store), interval: .seconds(60), clock: clock,
+            logger: logger)
+        let group = ServiceGroup(services: [service], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            await clock.sleeperHasArrived()
+            #expect(budgets.admit(call) == .admitted)
+            clock.advance(by: .seconds(60))
+            // It sleeps again when it has saved.
+            await clock.sleeperHasArrived()
+            #expect(try await saved(in: store) == 1)
+            // What cannot be saved must not end the service.
+            await store.fail(with: ServiceError(.storeUnavailable, "Full."))
+            #expect(budgets.admit(call) == .admitted)
+            clock.advance(by: .seconds(60))
+            await clock.sleeperHasArrived()
+            await store.fail(with: nil)
+            #expect(try await saved(in: store) == 1)
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        #expect(try await saved(in: store) == 2)
+    }
+
+    @Test func `refusals are counted by cause`() {
+        let registry = PrometheusRegistry(help: MetricsHelp.texts)
+        let metered = MeteredBudget(budgets(2), metrics: registry)
+        for _ in 0..<5 { _ = metered.admit(call) }
+        metered.appleRefused(call, for: .seconds(3600 * 2))
+        _ = metered.admit(call)
+        let text = registry.render()
+        let counts = text.split(separator: "\n").filter { $0.hasPrefix("purser_budget_refusals") }
+        #expect(counts.contains { $0.contains("cause=\"exhausted\"") && $0.hasSuffix(" 3") }, "\(text)")
+        #expect(counts.contains { $0.contains("cause=\"apple\"") && $0.hasSuffix(" 1") }, "\(text)")
+    }
+}

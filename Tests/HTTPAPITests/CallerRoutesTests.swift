@@ -1,0 +1,101 @@
+import CoreMetrics
+import Domain
+import Foundation
+import HTTPAPI
+import HTTPTypes
+import HummingbirdCore
+import JSON
+import Logging
+import NIOCore
+import NIOEmbedded
+import TestSupport
+import Testing
+
+/// The callers and their keys on the admin face.
+struct CallerRoutesTests {
+    private struct NoHealth: HealthReporter {
+        func isReady() async -> Bool { true }
+        func report() async -> HealthReport { HealthReport(isReady: true, parts: [], upstream: "apple", version: "0") }
+        func keys() async -> [KeyStatus] { [] }
+    }
+
+    private let face: Face
+
+    init() {
+        let apps = AppCatalog([App(slug: "coins", bundleID: "com.example.coins")])
+        let billing = Caller(name: "billing", scopes: ["coins": [.refundsRead, .consumptionWrite]])
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
+        let callers = CallerKeyService(
+            issuerID: "11111111-2222-3333-4444-555555555555", store: InMemoryCallerKeyStore(),
+            register: CallerRegister(configured: [billing]), apps: apps, now: now, makeKeyID: { "ABCDEFGHIJ" },
+            decodePublicKey: { $0 == "PEM" ? [1] : nil }, logger: logger)
+        face = Face(
+            Face.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
+            routes: Routes.admin(apps: apps, callers: callers, health: NoHealth()), authenticator: nil,
+            metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" }, logger: logger)
+    }
+
+    private func send(
+        _ method: HTTPRequest.Method, _ target: String, body: String? = nil
+    ) async throws -> FaceFixture.Reply {
+        let head = HTTPRequest(
+            method: method, scheme: "http", authority: "localhost", path: target,
+            headerFields: body == nil ? [:] : [.contentType: "application/json"])
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
+        let response = await face.respond(to: request, from: EmbeddedChannel())
+        let collector = BodyCollector()
+        try await response.body.write(collector)
+        return FaceFixture.Reply(status: response.status.code, headers: response.headers, body: collector.bytes)
+    }
+
+    @Test func `a key is issued, listed and revoked, and its public half is not shown`() async throws {
+        let body = #"{"app":"coins","publicKey":"PEM","scopes":["refunds:read","transactions:read"]}"#
+        let issued = try await send(.post, "/v1/callers/shop/keys", body: body)
+        #expect(issued.status == 201)
+        let key = #""keyId":"ABCDEFGHIJ","app":"coins","state":"active","scopes":["refunds:read","transactions:read"]"#
+        let times = #""createdAt":"2023-11-14T22:13:20.000Z","revokedAt":null"#
+        let issuer = #""issuerId":"11111111-2222-3333-4444-555555555555""#
+        #expect(String(decoding: issued.body, as: UTF8.self) == "{\(issuer),\(key),\(times)}")
+        let listed = try await send(.get, "/v1/callers")
+        let billing =
+            #"{"name":"billing","source":"configuration","scopes":{"coins":["consumption:write","refunds:read"]},"keys":[]}"#
+        let shop = #"{"name":"shop","source":"keys","scopes":{},"keys":[{\#(key),\#(times)}]}"#
+        #expect(
+            String(decoding: listed.body, as: UTF8.self) == "{\(issuer),\"callers\":[\(billing),\(shop)]}")
+        for _ in 0..<2 {
+            let revoked = try await send(.delete, "/v1/callers/shop/keys/ABCDEFGHIJ")
+            #expect(revoked.status == 200)
+            #expect(try revoked.json["state"]?.string == "revoked")
+            #expect(try revoked.json["revokedAt"]?.string == "2023-11-14T22:13:20.000Z")
+        }
+    }
+
+    @Test func `a key of a configured caller has no scopes of its own`() async throws {
+        let reply = try await send(.post, "/v1/callers/billing/keys", body: #"{"app":"coins","publicKey":"PEM"}"#)
+        #expect(reply.status == 201)
+        #expect(try reply.json["scopes"] == .null)
+    }
+
+    @Test(arguments: [
+        ("{}", ["app", "publicKey"]), (#"{"app":1,"publicKey":[]}"#, ["app", "publicKey"]),
+        (#"{"app":"coins","publicKey":"PEM","colour":1}"#, ["colour"]),
+        (#"{"app":"coins","publicKey":"PEM","scopes":"refunds:read"}"#, ["scopes"]),
+        (#"{"app":"coins","publicKey":"PEM","scopes":["refunds:read",1]}"#, ["scopes"]),
+        (#"{"app":"coins","publicKey":"PEM","scopes":["admin"]}"#, ["scopes"]),
+        (#"{"app":"nothing","publicKey":"no key","scopes":[]}"#, ["app", "publicKey", "scopes"]),
+    ])
+    func `every broken rule is a violation of its field`(body: String, fields: [String]) async throws {
+        let reply = try await send(.post, "/v1/callers/shop/keys", body: body)
+        #expect(reply.status == 400)
+        #expect(try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } == fields)
+    }
+
+    @Test func `a key that the caller does not have is a 404`() async throws {
+        for target in ["/v1/callers/shop/keys/ABCDEFGHIJ", "/v1/callers/%20/keys/ABCDEFGHIJ", "/v1/callers/a/keys/x"] {
+            let reply = try await send(.delete, target)
+            #expect(reply.status == 404)
+            #expect(try reply.json["reason"]?.string == "CALLER_KEY_NOT_FOUND")
+        }
+    }
+}

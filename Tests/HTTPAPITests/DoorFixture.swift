@@ -1,0 +1,127 @@
+import CoreMetrics
+import Domain
+import Foundation
+import HTTPAPI
+import HTTPTypes
+import HummingbirdCore
+import JSON
+import Logging
+import NIOCore
+import NIOEmbedded
+import Synchronization
+import TestSupport
+
+/// A door over an Apple that answers as it is told, asked without a socket.
+///
+/// A token is the id of the key that signs it; the checker's own tests see to its claims.
+struct DoorFixture {
+    static let key = "SHOPKEYAAA"
+    static let now = Date(timeIntervalSince1970: 1_700_000_000.5)
+
+    let door = FakeAppleDoor()
+    let gateway: FakeAppStoreGateway
+    let keys = InMemoryCallerKeyStore()
+    let face: DoorFace
+
+    init(
+        accounts: [[Transaction]] = [], scopes: Set<Scope> = Set(Scope.allCases),
+        environments: Set<AppStoreEnvironment> = [.production, .sandbox], maximumBodyBytes: Int = 10 << 20
+    ) async throws {
+        gateway = FakeAppStoreGateway(accounts: accounts, pageSize: 20)
+        let apps = AppCatalog([
+            App(
+                slug: "coins", bundleID: "com.example.coins", environments: environments,
+                additionalConsumptionFields: ["futureField"])
+        ])
+        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+        let tokens = CallerTokenChecker(
+            issuerID: "issuer", store: keys, register: CallerRegister(configured: []), apps: apps, now: { Self.now },
+            read: Self.token)
+        let calls = DoorCalls(
+            environment: .production, door: door,
+            consumption: ConsumptionService(
+                gateway: gateway, links: InMemoryLinkStore(), now: { Self.now },
+                makeID: { _ in "018c0000-0000-7000-8000-000000000000" }, logger: logger))
+        face = DoorFace(
+            Face.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: .seconds(60)),
+            calls: calls, authenticator: DoorAuthenticator(tokens: tokens), metrics: NOOPMetricsHandler.instance,
+            now: { Self.now }, makeRequestID: { "made-here" }, logger: logger)
+        let key = CallerKey(
+            id: Self.key, caller: "shop", app: "coins", publicKey: Array(Self.key.utf8), scopes: scopes,
+            createdAt: Self.now)
+        _ = try await keys.addCallerKey(key)
+    }
+
+    private static func token(_ text: String) -> CallerToken? {
+        var token = CallerToken { $0 == Array(text.utf8) }
+        token.keyID = text
+        token.type = "JWT"
+        token.issuer = "issuer"
+        token.audience = ["appstoreconnect-v1"]
+        token.expiresAt = now + 300
+        token.bundleID = "com.example.coins"
+        return token
+    }
+
+    /// Sends one request.
+    func send(
+        _ method: HTTPRequest.Method, _ target: String, body: [UInt8] = [], token: String? = Self.key,
+        contentType: String? = nil
+    ) async throws -> FaceFixture.Reply {
+        var fields: HTTPFields = [:]
+        if let token { fields[.authorization] = "Bearer \(token)" }
+        fields[.contentType] = contentType
+        let head = HTTPRequest(
+            method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body)))
+        let response = await face.respond(to: request, from: EmbeddedChannel())
+        let collector = BodyCollector()
+        try await response.body.write(collector)
+        return FaceFixture.Reply(status: response.status.code, headers: response.headers, body: collector.bytes)
+    }
+}
+
+/// An Apple behind the door that knows six calls and answers as it is told.
+final class FakeAppleDoor: AppleDoor {
+    private struct State {
+        var answer: Result<DoorAnswer, ServiceError> = .success(
+            DoorAnswer(status: 200, contentType: "application/json", retryAfter: nil, body: Array("{}".utf8)))
+        var forwarded: [(request: DoorRequest, call: UpstreamCall)] = []
+    }
+
+    private let state = Mutex(State())
+
+    private static let calls = [
+        "GET /inApps/v1/transactions/1": DoorCall(
+            name: "Get Transaction Info", scope: .transactionsRead, kind: .forwarded),
+        "GET /inApps/v2/refund/lookup/1": DoorCall(name: "Get Refund History", scope: .refundsRead, kind: .forwarded),
+        "PUT /inApps/v2/transactions/consumption/1": DoorCall(
+            name: "Send Consumption Information", scope: .consumptionWrite,
+            kind: .consumption(.v2, transactionID: "1")),
+        "PUT /inApps/v1/transactions/consumption/1": DoorCall(
+            name: "Send Consumption Information V1", scope: .consumptionWrite,
+            kind: .consumption(.v1, transactionID: "1")),
+        "PUT /inApps/v1/messaging/image/1": DoorCall(
+            name: "Upload Image", scope: .retentionMessagingManage, kind: .imageUpload),
+        "POST /inApps/v1/notifications/test": DoorCall(
+            name: "Request a Test Notification", scope: .notificationsTest, kind: .forwarded),
+    ]
+
+    /// Everything that was passed on, in order.
+    var forwarded: [(request: DoorRequest, call: UpstreamCall)] { state.withLock(\.forwarded) }
+
+    func answer(_ answer: Result<DoorAnswer, ServiceError>) { state.withLock { $0.answer = answer } }
+
+    func match(method: String, path: String) -> DoorMatch {
+        if let call = Self.calls["\(method) \(path)"] { return .found(call) }
+        let allowed = Self.calls.keys.filter { $0.hasSuffix(" \(path)") }.map { String($0.prefix { $0 != " " }) }
+        return allowed.isEmpty ? .unknown : .otherMethod(allowed: allowed)
+    }
+
+    func forward(_ request: DoorRequest, _ call: UpstreamCall) async throws(ServiceError) -> DoorAnswer {
+        try state.withLock { state in
+            state.forwarded.append((request, call))
+            return state.answer
+        }.get()
+    }
+}

@@ -1,0 +1,123 @@
+import Domain
+import HTTPTypes
+import JSON
+import TestSupport
+import Testing
+
+/// A user's overview and subscriptions.
+struct UserRoutesTests {
+    private let user = "/v1/apps/coins/users/alice"
+
+    private func fixture() async throws -> FaceFixture {
+        let fixture = FaceFixture(accounts: [
+            [
+                .sample(id: "1", account: "A", type: .autoRenewableSubscription),
+                .sample(id: "2", account: "A", revoked: 10),
+            ],
+            [.sample(id: "3", account: "B", type: .autoRenewableSubscription, environment: .sandbox)],
+        ])
+        for (account, environment) in [("A", "Production"), ("B", "Sandbox")] {
+            let link = "\(user)/links/appTransactionId/\(account)?environment=\(environment)"
+            #expect(try await fixture.send(.put, link).status == 201)
+        }
+        return fixture
+    }
+
+    @Test func `the overview tells links, accounts, active subscriptions and the number of refunds`() async throws {
+        let reply = try await fixture().send(.get, user)
+        #expect(reply.status == 200)
+        let overview = try reply.json
+        #expect(overview["app"] == "coins" && overview["user"] == "alice")
+        #expect(overview["links"]?.array?.map { $0["value"]?.string } == ["A", "B"])
+        #expect(overview["accounts"]?.array?.map { $0["value"]?.string } == ["A", "B"])
+        let active = try #require(overview["activeSubscriptions"]?.array)
+        #expect(Set(active.compactMap { $0["originalTransactionId"]?.string }) == ["1", "3"])
+        #expect(overview["refundCount"] == 1 && overview["othersOmitted"] == 0)
+        #expect(overview["complete"] == true && overview["gaps"] == nil)
+        #expect(overview["readAt"] == "2023-11-14T22:13:20.000Z")
+    }
+
+    @Test func `a part that fails fails the overview, or is a gap beside the rest`() async throws {
+        let fixture = try await fixture()
+        fixture.gateway.fail("B", with: ServiceError(.appleUnavailable, "down"))
+        #expect(try await fixture.send(.get, user).status == 503)
+        let partial = try await fixture.send(.get, "\(user)?partial=true")
+        #expect(partial.status == 200)
+        let overview = try partial.json
+        #expect(overview["complete"] == false)
+        #expect(overview["activeSubscriptions"]?.array?.count == 1)
+        let gaps = try #require(overview["gaps"]?.array)
+        #expect(Set(gaps.compactMap { $0["part"]?.string }) == ["subscriptions", "refunds"])
+        for gap in gaps {
+            #expect(gap["value"] == "B" && gap["problem"]?["reason"] == "APPLE_UNAVAILABLE")
+            #expect(gap["problem"]?["status"] == 503 && gap["problem"]?["requestId"] == "made-here")
+        }
+    }
+
+    @Test func `a user of whom nothing is known has an overview that says so`() async throws {
+        let fixture = FaceFixture()
+        let reply = try await fixture.send(.get, user)
+        #expect(reply.status == 200)
+        #expect(try reply.json["complete"] == false)
+        #expect(try reply.json["incompleteReason"]?.string?.contains("alice") == true)
+        #expect(try await fixture.send(.get, "\(user)/subscriptions").status == 409)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a client that goes away takes all parts with it`() async throws {
+        let fixture = try await fixture()
+        fixture.gateway.gate.close()
+        let target = user
+        let request = Task { try await fixture.send(.get, target) }
+        await fixture.gateway.gate.hasArrivals(4)
+        request.cancel()
+        #expect(try await request.value.status == 504)
+    }
+
+    @Test func `one deadline holds for every part, and Prefer can shorten it`() async throws {
+        let fixture = try await fixture()
+        let before = ContinuousClock.now
+        let prefer = try #require(HTTPField.Name("Prefer"))
+        let reply = try await fixture.send(.get, user, headers: [prefer: "wait=20"])
+        #expect(reply.headers[try #require(HTTPField.Name("Preference-Applied"))] == "wait=20")
+        let deadlines = Set(fixture.gateway.calls.map(\.deadline))
+        #expect(deadlines.count == 1)
+        let deadline = try #require(deadlines.first)
+        #expect(deadline >= before + .seconds(20) && deadline < before + .seconds(60))
+    }
+
+    @Test func `subscriptions come with both payloads, and the signed forms on demand`() async throws {
+        let fixture = try await fixture()
+        let list = try await fixture.send(.get, "\(user)/subscriptions?environment=Sandbox").json
+        let entry = try #require(list["subscriptions"]?.array?.first)
+        #expect(list["subscriptions"]?.array?.count == 1 && list["complete"] == true)
+        #expect(entry["status"] == 1 && entry["subscriptionGroupIdentifier"] == "group")
+        #expect(entry["transaction"]?["transactionId"] == "3" && entry["renewalInfo"]?["autoRenewStatus"] == 1)
+        #expect(entry["environment"] == "Sandbox" && entry["verified"] == true)
+        #expect(entry["signedTransactionInfo"] == nil)
+        let signed = try await fixture.send(.get, "\(user)/subscriptions?include=signed").json
+        let first = try #require(signed["subscriptions"]?.array?.first)
+        #expect(first["signedTransactionInfo"] == "a.b.c" && first["signedRenewalInfo"] == "r.r.r")
+    }
+
+    @Test func `statuses are a filter that may be repeated, and everything wrong is told at once`() async throws {
+        let fixture = try await fixture()
+        fixture.gateway.setStatus(.expired, of: "1")
+        let list = try await fixture.send(.get, "\(user)/subscriptions?status=2&status=5&status=2").json
+        #expect(list["subscriptions"]?.array?.map { $0["originalTransactionId"]?.string } == ["1"])
+        #expect(fixture.gateway.questions.contains(.subscriptions("A", [.expired, .revoked])))
+        let long = String(repeating: "x", count: 129)
+        let reply = try await fixture.send(
+            .get,
+            "/v1/apps/coins/users/\(long)/subscriptions?status=9&include=x&partial=maybe&environment=Moon&colour=1")
+        #expect(reply.status == 400)
+        let fields = try reply.json["violations"]?.array?.compactMap { $0["field"]?.string }
+        #expect(Set(fields ?? []) == ["user", "status", "include", "partial", "environment", "colour"])
+    }
+
+    @Test func `the lists of a user tell every violation at once too`() async throws {
+        let reply = try await FaceFixture().send(
+            .get, "\(user)/transactions?startDate=x&include=x&sort=ASCENDING&environment=Moon")
+        let fields = try reply.json["violations"]?.array?.compactMap { $0["field"]?.string }
+        #expect(Set(fields ?? []) == ["startDate", "include", "sort", "environment"])
+    }
+}
