@@ -64,6 +64,7 @@ buy() { simulate POST "/accounts/$account/purchases" "{\"bundleId\":\"com.exampl
 gems=$(buy '"productId":"gems.100","type":"Consumable","price":4990,"currency":"EUR"')
 theme=$(buy '"productId":"theme.dark","type":"Non-Consumable","price":1990,"currency":"EUR"')
 refunded=$(buy '"productId":"gems.500","type":"Consumable","price":19990,"currency":"EUR"')
+premium=$(buy '"productId":"premium.monthly","type":"Auto-Renewable Subscription","subscriptionGroupIdentifier":"21000001","price":9990,"currency":"EUR"')
 simulate POST "/transactions/$refunded/refund" '{"reason":1}' >/dev/null
 simulate POST "/transactions/$theme/refund" '{"reason":0}' >/dev/null
 
@@ -78,7 +79,10 @@ listeners:
   api: { address: "127.0.0.1:0" }
   admin: { address: "unix:$work/admin.sock" }
   health: { address: "127.0.0.1:0" }
+  appleSandbox: { address: "127.0.0.1:0" }
 apple:
+  # Far less than Apple grants, so that a few calls use it up: a hundredth of a call a second are 36 an hour.
+  rateLimits: { sandboxShare: 1%, requestsPerSecond: { "Get All Subscription Statuses": 1 } }
   rootCertificates: [$work/root.pem]
   upstream: { production: "$production", sandbox: "$sandbox" }
   certificateAuthorityFile: $work/tls-ca.pem
@@ -89,7 +93,7 @@ apps:
 callers:
   billing:
     tokenSHA256: "$digest"
-    scopes: { coins: ["consumption:write", "refunds:read", "transactions:read", "links:write"] }
+    scopes: { coins: ["consumption:write", "refunds:read", "transactions:read", "links:write", "limits:read"] }
 YAML
 "$bin/purser" config check "$work/purser.yaml"
 "$bin/purser" serve --config "$work/purser.yaml" >"$work/purser.log" 2>&1 &
@@ -134,9 +138,40 @@ say "Her refund history: link the whole Apple Account, then ask"
 app_transaction=$(simulate GET "/transactions/$gems" | member appTransactionId)
 ask 201 PUT "/v1/apps/coins/users/alice/links/appTransactionId/$app_transaction"
 ask 200 GET /v1/apps/coins/users/alice/refunds
+say "Alice at a glance: links, accounts, active subscriptions, refunds; Apple is asked about all at once"
+ask 200 GET /v1/apps/coins/users/alice
 say "A request that breaks four rules is told all four"
 ask 400 POST /v1/apps/coins/users/alice/consumption \
     '{"customerConsented":false,"deliveryStatus":"LOST","sampleContentProvided":true,"consumptionPercentage":200000}'
+say "Apple's limits are kept: with 36 calls an hour configured for this endpoint, some come through, the rest wait here"
+admitted=0 refused=0
+for _ in $(seq 50); do
+    status=$(curl --silent --show-error --max-time 30 -o "$work/answer" -w '%{http_code}' -H @"$work/authorization" \
+        "$api/v1/apps/coins/transactions/$premium/subscriptions?environment=Sandbox")
+    case $status in
+    200) admitted=$((admitted + 1)) ;;
+    429) refused=$((refused + 1)) ;;
+    *) fail "expected 200 or 429, not $status" ;;
+    esac
+done
+echo "of 50 calls $admitted went to Apple, $refused got 429 at once, such as:"
+cut -c 1-600 <"$work/answer"; echo
+[ "$admitted" -gt 0 ] && [ "$refused" -gt 0 ] || fail "expected both"
+# The look at a glance above was one more.
+received=$(simulate GET '/received?endpoint=Get%20All%20Subscription%20Statuses' \
+    | sed '/"counters"/,$d' | grep -o '"status" *: *[0-9]*' | sort | uniq -c | tr -s ' \n' ' ') || fail "the App Store received none"
+echo "What the App Store answered, times and status, the look at a glance included:$received"
+say "What is left of each limit, and who used it"
+ask 200 GET /v1/apps/coins/limits
+say "Apple's own library for Python, through the door for the sandbox, with a key that Purser issued"
+"$bin/purser" callers issue-key billing --app coins --config "$work/purser.yaml" --out "$work/billing.p8" | tee "$work/issued"
+python=$work/python/bin/python
+if python3 -m venv "$work/python" >/dev/null 2>&1 \
+    && "$python" -m pip install --quiet app-store-server-library >/dev/null 2>&1; then
+    "$python" "$(dirname "$0")/apple_library.py" "http://$(listening appleSandbox)" "$work/billing.p8" "$work/issued" "$gems"
+else
+    echo "Left out: python3 with venv and access to a package index are needed to fetch the library."
+fi
 say "What the App Store received"
 simulate GET '/received?endpoint=Send%20Consumption%20Information'; echo
 say "Health, for the orchestrator and for people"
