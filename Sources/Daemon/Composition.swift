@@ -72,8 +72,6 @@ package func makeDaemon(
     let apps = AppCatalog(configuration.apps)
     let access = try await CallerAccess(
         configuration, apps: apps, store: store, now: surroundings.now, logger: logger)
-    let health = HealthMonitor(
-        store: store, keys: keys.statuses, apps: apps, usesCustomUpstream: configuration.apple.usesCustomUpstream)
     let curl = try CurlClient(configuration: .init(configuration.apple))
     let minter = TokenMinter(
         keys: keys, clock: TokenMinter.Clock(now: surroundings.now), metrics: metrics, logger: logger)
@@ -87,6 +85,9 @@ package func makeDaemon(
         configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
         budget: budget, verifier: SignedDataVerifier(roots: roots, now: surroundings.now), memory: store,
         clock: UpstreamClock(now: surroundings.now), meter: UpstreamMeter(factory: metrics), logger: logger)
+    let health = HealthMonitor(
+        store: store, keys: keys, apps: apps, usesCustomUpstream: configuration.apple.usesCustomUpstream,
+        apple: client.health)
     let pageTokens = try await PageTokenCoder(store: store)
     let services = APIServices(
         apps: apps, gateway: client,

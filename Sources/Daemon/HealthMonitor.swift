@@ -9,14 +9,20 @@ final class HealthMonitor: HealthReporter {
     static let storePatience = Duration.seconds(2)
 
     private let store: SQLiteStore
-    private let keyStatuses: [KeyStatus]
+    private let keyRing: KeyRing
     private let apps: AppCatalog
     private let usesCustomUpstream: Bool
+    private let apple: @Sendable () -> [HealthReport.Part]
     private let draining = Mutex(false)
 
-    init(store: SQLiteStore, keys: [KeyStatus], apps: AppCatalog, usesCustomUpstream: Bool) {
+    /// `apple`: how each of Apple's environments is.
+    init(
+        store: SQLiteStore, keys: KeyRing, apps: AppCatalog, usesCustomUpstream: Bool,
+        apple: @escaping @Sendable () -> [HealthReport.Part]
+    ) {
         self.store = store
-        keyStatuses = keys
+        keyRing = keys
+        self.apple = apple
         self.apps = apps
         self.usesCustomUpstream = usesCustomUpstream
     }
@@ -55,15 +61,16 @@ final class HealthMonitor: HealthReporter {
                     name: "key:\(app.slug)", isHealthy: key != nil,
                     detail: key.map { "\($0.keyID) is active" } ?? "no active key: calls to Apple fail"))
         }
+        parts += apple()
         return HealthReport(
             isReady: isUsable && !isDraining, parts: parts, upstream: usesCustomUpstream ? "custom" : "apple",
             version: Version.text)
     }
 
-    func keys() async -> [KeyStatus] { keyStatuses }
+    func keys() async -> [KeyStatus] { keyRing.statuses }
 
     private func activeKey(of app: App) -> KeyStatus? {
-        keyStatuses.first { $0.state == .active && $0.apps.contains(app.slug) }
+        keyRing.statuses.first { $0.state == .active && $0.apps.contains(app.slug) }
     }
 
     /// A store that hangs, as on a dead disk, counts as unusable; the look at it ends by itself later.

@@ -36,7 +36,8 @@ enum HealthRoutes {
         }
     }
 
-    /// .
+    /// All metrics in the Prometheus text format.
+    ///
     /// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
     static func metrics(_ text: String) -> Answer {
         Answer(status: .ok, contentType: "text/plain; version=0.0.4; charset=utf-8", body: .bytes(Array(text.utf8)))
