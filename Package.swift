@@ -147,7 +147,7 @@ let package = Package(
                 serviceLifecycle,
             ]),
         .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"], exclude: ["Resources"]),
-        .testTarget(name: "DomainTests", dependencies: ["Domain", "TestSupport", logging]),
+        .testTarget(name: "DomainTests", dependencies: ["Domain", "StoreSQLite", "TestSupport", logging]),
         .testTarget(
             name: "KeyCustodyTests",
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging]),

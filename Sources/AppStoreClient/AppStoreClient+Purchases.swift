@@ -42,23 +42,45 @@ extension AppStoreClient: AppStoreGateway {
             revision: page.revision, hasMore: page.hasMore ?? false, environment: environment)
     }
 
-    package func sendConsumption(
-        _ answer: ConsumptionAnswer, transactionID: String, _ call: UpstreamCall
-    ) async -> ConsumptionOutcome {
-        let request = UpstreamRequest(consumption: answer, transactionID: transactionID)
-        guard let environment = call.environment else {
-            return ConsumptionOutcome(
-                attempts: [],
-                failure: ServiceError(.internalError, "Internal error.", cause: "consumption without an environment"),
-                mayHaveReachedApple: false)
+    package func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8] {
+        switch answer {
+        case .v2(let fields): ConsumptionRequest(fields).serialized()
+        case .v1(let fields): ConsumptionRequestV1(fields).serialized()
         }
-        let outcome = await caller.call(request, call, in: environment)
+    }
+
+    package func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> ConsumptionOutcome {
+        guard let environment = call.environment else {
+            let error = ServiceError(.internalError, "Internal error.", cause: "consumption without an environment")
+            return ConsumptionOutcome(
+                attempts: [], failure: .init(error, isRetryable: false), mayHaveReachedApple: false)
+        }
+        let outcome = await caller.call(UpstreamRequest(message), call, in: environment)
         switch outcome.result {
         case .success:
             return ConsumptionOutcome(attempts: outcome.attempts, failure: nil, mayHaveReachedApple: true)
         case .failure(let failure):
             return ConsumptionOutcome(
-                attempts: outcome.attempts, failure: failure.error, mayHaveReachedApple: outcome.mayHaveReachedApple)
+                attempts: outcome.attempts, failure: ConsumptionOutcome.Failure(failure),
+                mayHaveReachedApple: outcome.mayHaveReachedApple)
         }
+    }
+}
+
+extension ConsumptionOutcome.Failure {
+    /// What a failed attempt means for the next one: only what Apple refused for good is not worth another.
+    fileprivate init(_ failure: AttemptFailure) {
+        let isLaneWide: Bool
+        switch failure.error.reason {
+        case .budgetExhausted, .appleRateLimited, .appleUnauthorized, .noProductionRelease, .keyUnavailable:
+            isLaneWide = true
+        // An open breaker says how long it stays so; nothing was sent then.
+        case .appleUnavailable: isLaneWide = failure.httpStatus == nil && failure.error.retryAfter != nil
+        default: isLaneWide = false
+        }
+        self.init(
+            failure.error, isRetryable: failure.isRetryable || failure.error.reason != .appleRejected,
+            notBefore: failure.notBefore ?? failure.error.retryAfter, isLaneWide: isLaneWide,
+            isElsewhere: failure.isElsewhere)
     }
 }

@@ -6,16 +6,10 @@ import JSON
 
 extension UpstreamRequest {
     /// The call that sends a consumption answer.
-    init(consumption answer: ConsumptionAnswer, transactionID: String) {
-        switch answer {
-        case .v2(let fields):
-            self.init(
-                .sendConsumptionInformation(transactionId: transactionID), body: ConsumptionRequest(fields).serialized()
-            )
-        case .v1(let fields):
-            self.init(
-                .sendConsumptionInformationV1(transactionId: transactionID),
-                body: ConsumptionRequestV1(fields).serialized())
+    init(_ message: ConsumptionMessage) {
+        switch message.version {
+        case .v2: self.init(.sendConsumptionInformation(transactionId: message.transactionID), body: message.body)
+        case .v1: self.init(.sendConsumptionInformationV1(transactionId: message.transactionID), body: message.body)
         }
     }
 }

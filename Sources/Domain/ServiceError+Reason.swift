@@ -29,6 +29,8 @@ extension ServiceError {
         case methodNotAllowed = "method-not-allowed"
         case pageTokenInvalid = "page-token-invalid"
         case snapshotExpired = "snapshot-expired"
+        case cursorExpired = "cursor-expired"
+        case idempotencyKeyReused = "idempotency-key-reused"
         // Who asks.
         case unauthenticated = "unauthenticated"
         case tooManyFailedAttempts = "too-many-failed-attempts"
@@ -38,10 +40,25 @@ extension ServiceError {
         case linkNotFound = "link-not-found"
         case orderNotFound = "order-not-found"
         case callerKeyNotFound = "caller-key-not-found"
+        case caseNotFound = "case-not-found"
+        case deliveryNotFound = "delivery-not-found"
+        case notificationNotFound = "notification-not-found"
         case environmentNotAllowed = "environment-not-allowed"
         case noTransactionKnown = "no-transaction-known"
         case linkConflict = "link-conflict"
         case ownedByAnotherUser = "owned-by-another-user"
+        // Cases and deliveries.
+        case noOpenCase = "no-open-case"
+        case severalOpenCases = "several-open-cases"
+        case caseClosed = "case-closed"
+        case deliveryUnderWay = "delivery-under-way"
+        case deliveryEnded = "delivery-ended"
+        case consentWithdrawn = "consent-withdrawn"
+        // Notifications.
+        case signatureInvalid = "signature-invalid"
+        case notificationMisdirected = "notification-misdirected"
+        case notificationTooOld = "notification-too-old"
+        case verificationBusy = "verification-busy"
         // Apple.
         case budgetExhausted = "budget-exhausted"
         case appleRejected = "apple-rejected"
@@ -62,17 +79,21 @@ extension ServiceError {
         package var code: Code {
             switch self {
             case .invalidRequest, .malformedJSON, .payloadTooLarge, .unsupportedMediaType, .pageTokenInvalid,
-                .environmentNotAllowed, .appleRejected:
+                .environmentNotAllowed, .appleRejected, .idempotencyKeyReused:
                 .invalidArgument
-            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound: .notFound
+            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
+                .deliveryNotFound, .notificationNotFound:
+                .notFound
             case .methodNotAllowed: .unimplemented
-            case .snapshotExpired: .outOfRange
-            case .unauthenticated: .unauthenticated
+            case .snapshotExpired, .cursorExpired, .notificationTooOld: .outOfRange
+            case .unauthenticated, .signatureInvalid: .unauthenticated
             case .missingScope: .permissionDenied
-            case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease: .failedPrecondition
+            case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease, .noOpenCase,
+                .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
+                .failedPrecondition
             case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .resourceExhausted
             case .appleUnauthorized, .appleUnavailable, .appleAnswerInvalid, .environmentNotSupported,
-                .outcomeUnknown, .keyUnavailable, .storeUnavailable:
+                .outcomeUnknown, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy:
                 .unavailable
             case .deadlineExceeded: .deadlineExceeded
             case .internalError: .internalError

@@ -21,10 +21,12 @@ package struct ServiceError: Error, Sendable {
     package let apple: AppleFailure?
     /// The consumption delivery that the failure is about, with its attempts.
     package let delivery: Delivery?
+    /// The cases that the request could mean, or the one that stands against it.
+    package let cases: [RefundCase]
 
     package init(
         _ reason: Reason, _ message: String, cause: String? = nil, retryAfter: Duration? = nil,
-        violations: [Violation] = [], apple: AppleFailure? = nil, delivery: Delivery? = nil
+        violations: [Violation] = [], apple: AppleFailure? = nil, delivery: Delivery? = nil, cases: [RefundCase] = []
     ) {
         self.reason = reason
         self.message = message
@@ -33,6 +35,7 @@ package struct ServiceError: Error, Sendable {
         self.violations = violations
         self.apple = apple
         self.delivery = delivery
+        self.cases = cases
     }
 
     /// The error of a request that breaks rules: all of them at once.
@@ -45,7 +48,7 @@ package struct ServiceError: Error, Sendable {
     package func about(_ delivery: Delivery) -> ServiceError {
         ServiceError(
             reason, message, cause: cause, retryAfter: retryAfter, violations: violations, apple: apple,
-            delivery: delivery)
+            delivery: delivery, cases: cases)
     }
 }
 

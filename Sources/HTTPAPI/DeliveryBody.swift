@@ -9,7 +9,7 @@ enum DeliveryBody {
         writer.memberOrNull("user", delivery.user?.value)
         writer.member("caller", delivery.caller)
         writer.member("transactionId", delivery.transactionID)
-        writer.member("environment", delivery.environment.rawValue)
+        writer.memberOrNull("environment", delivery.environment?.rawValue)
         writer.member("version", delivery.version.rawValue)
         writer.member("state", delivery.state.rawValue)
         writer.member("createdAt", Timestamp.text(delivery.createdAt))

@@ -56,18 +56,24 @@ package enum ProblemResponse {
     static func status(of error: ServiceError) -> HTTPResponse.Status {
         switch error.reason {
         case .invalidRequest, .malformedJSON, .pageTokenInvalid, .environmentNotAllowed: .badRequest
-        case .unauthenticated: .unauthorized
+        case .unauthenticated, .signatureInvalid: .unauthorized
         case .missingScope: .forbidden
-        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound: .notFound
+        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
+            .deliveryNotFound, .notificationNotFound:
+            .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease: .conflict
-        case .snapshotExpired: .gone
+        case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease, .noOpenCase,
+            .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
+            .conflict
+        case .snapshotExpired, .cursorExpired, .notificationTooOld: .gone
+        case .idempotencyKeyReused: .unprocessableContent
         case .payloadTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
         case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .tooManyRequests
         case .appleRejected: error.apple.map { HTTPResponse.Status(code: $0.httpStatus) } ?? .badRequest
         case .appleUnauthorized, .appleAnswerInvalid, .environmentNotSupported, .outcomeUnknown: .badGateway
-        case .appleUnavailable, .keyUnavailable, .storeUnavailable: .serviceUnavailable
+        case .appleUnavailable, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy:
+            .serviceUnavailable
         case .deadlineExceeded: .gatewayTimeout
         case .internalError: .internalServerError
         }
@@ -96,6 +102,21 @@ package enum ProblemResponse {
         case .linkNotFound: "No such link"
         case .orderNotFound: "No such order"
         case .callerKeyNotFound: "No such caller key"
+        case .caseNotFound: "No such case"
+        case .deliveryNotFound: "No such delivery"
+        case .notificationNotFound: "No such notification"
+        case .noOpenCase: "The user has no open case"
+        case .severalOpenCases: "The user has several open cases"
+        case .caseClosed: "The case takes no answer"
+        case .deliveryUnderWay: "Another answer is under way"
+        case .deliveryEnded: "The delivery has ended"
+        case .consentWithdrawn: "Consent was withdrawn"
+        case .signatureInvalid: "Apple did not sign this"
+        case .notificationMisdirected: "A notification for another app or environment"
+        case .notificationTooOld: "The notification is older than what is kept"
+        case .verificationBusy: "Too many certificate chains at once"
+        case .cursorExpired: "The events behind the cursor are gone"
+        case .idempotencyKeyReused: "The idempotency key belongs to another request"
         case .environmentNotAllowed: "The app is not configured for this environment"
         case .noTransactionKnown: "No transaction of the user is known"
         case .linkConflict: "Linked to another user"

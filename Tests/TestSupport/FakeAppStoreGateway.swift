@@ -92,15 +92,17 @@ package final class FakeAppStoreGateway: AppStoreGateway {
         return page(account.filter { $0.revocationDate != nil }, revision)
     }
 
-    package func sendConsumption(
-        _ answer: ConsumptionAnswer, transactionID: String, _ call: UpstreamCall
-    ) async -> ConsumptionOutcome {
+    package func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8] { Array("\(answer)".utf8) }
+
+    package func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> ConsumptionOutcome {
         let failure = state.withLock { state in
-            state.questions.append(.consumption(transactionID))
+            state.questions.append(.consumption(message.transactionID))
             state.calls.append(call)
             return state.consumptionFailure
         }
-        return ConsumptionOutcome(attempts: [], failure: failure, mayHaveReachedApple: failure == nil)
+        return ConsumptionOutcome(
+            attempts: [], failure: failure.map { .init($0, isRetryable: $0.reason != .appleRejected) },
+            mayHaveReachedApple: failure == nil)
     }
 }
 

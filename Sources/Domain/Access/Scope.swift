@@ -1,6 +1,12 @@
 /// What a caller may do with an app.
 package enum Scope: String, Sendable, Hashable, CaseIterable {
     case consumptionWrite = "consumption:write"
+    /// Deliveries, and the cases that they answer.
+    case consumptionRead = "consumption:read"
+    case consentRead = "consent:read"
+    case consentWrite = "consent:write"
+    /// Erase everything that is known of a user.
+    case usersErase = "users:erase"
     case refundsRead = "refunds:read"
     case transactionsRead = "transactions:read"
     case linksWrite = "links:write"
@@ -8,7 +14,12 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case transactionsWrite = "transactions:write"
     /// Extend renewal dates, and see how far a mass extension is.
     case extensionsWrite = "extensions:write"
+    /// What Apple sent, and its history of it.
     case notificationsRead = "notifications:read"
+    /// Notifications, cases and deliveries as they come and change.
+    case eventsRead = "events:read"
+    /// Forward a notification that came in elsewhere.
+    case notificationsWrite = "notifications:write"
     case notificationsTest = "notifications:test"
     case limitsRead = "limits:read"
     /// Retention Messaging, through the Apple-compatible doors only.

@@ -3,9 +3,6 @@ package import Logging
 
 /// Sends consumption information: the rules around Apple's call.
 package struct ConsumptionService: Sendable {
-    /// How long Apple waits for an answer, from the refund request on.
-    static let answerWindow: TimeInterval = 12 * 3600
-
     private let gateway: any AppStoreGateway
     private let links: any LinkStore
     private let now: WallClock
@@ -52,7 +49,7 @@ package struct ConsumptionService: Sendable {
     ///   attempt carries the delivery.
     package func send(_ request: Request, _ call: UpstreamCall) async throws(ServiceError) -> Delivery {
         let createdAt = now()
-        let latest = createdAt.addingTimeInterval(Self.answerWindow)
+        let latest = createdAt.addingTimeInterval(RefundCase.answerWindow)
         let deadline = min(request.deadline ?? latest, latest)
         guard deadline > createdAt else {
             throw .invalid([
@@ -67,15 +64,17 @@ package struct ConsumptionService: Sendable {
             app: call.app, environment: transaction.environment,
             deadline: min(call.deadline, ContinuousClock.now + remaining), caller: call.caller,
             priority: .deadlineBound)
-        let outcome = await gateway.sendConsumption(
-            verdict.answer, transactionID: request.transactionID, sending)
+        let message = ConsumptionMessage(
+            version: verdict.answer.version, transactionID: request.transactionID,
+            body: gateway.consumptionBody(verdict.answer))
+        let outcome = await gateway.sendConsumption(message, sending)
         let delivery = Delivery(
-            id: makeID(createdAt), app: call.app.slug, user: request.user, caller: request.caller,
-            transactionID: request.transactionID, environment: transaction.environment,
-            version: verdict.answer.version, state: Self.state(after: outcome), createdAt: createdAt,
-            deadline: deadline, attempts: outcome.attempts, mayHaveReachedApple: outcome.mayHaveReachedApple,
-            warnings: verdict.warnings)
-        if let failure = outcome.failure { throw failure.about(delivery) }
+            id: makeID(createdAt), app: call.app.slug, caseID: nil, user: request.user, caller: request.caller,
+            transactionID: request.transactionID, environment: transaction.environment, purchase: transaction.facts,
+            version: message.version, body: message.body, state: Self.state(after: outcome), createdAt: createdAt,
+            deadline: deadline, nextAttemptAt: nil, attempts: outcome.attempts, attemptCount: outcome.attempts.count,
+            mayHaveReachedApple: outcome.mayHaveReachedApple, warnings: verdict.warnings)
+        if let failure = outcome.failure { throw failure.error.about(delivery) }
         await learn(from: delivery)
         return delivery
     }
@@ -114,7 +113,7 @@ package struct ConsumptionService: Sendable {
     }
 
     private static func state(after outcome: ConsumptionOutcome) -> Delivery.State {
-        switch outcome.failure?.reason {
+        switch outcome.failure?.error.reason {
         case nil: .accepted
         case .appleRejected: .refused
         default: .expired

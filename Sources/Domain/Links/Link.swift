@@ -29,6 +29,8 @@ package enum LinkSource: String, Sendable, Hashable {
     case declared
     /// Apple accepted a consumption call that named the user.
     case consumption
+    /// A notification or transaction that Apple signed names both.
+    case signedData
 }
 
 /// A statement that one of Apple's identifiers belongs to a user, from when until when.

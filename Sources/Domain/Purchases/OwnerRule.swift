@@ -23,31 +23,44 @@ package struct OwnerRule: Sendable {
     package static func load(
         for transactions: [Transaction], app: String, asking: UserID?, from store: any LinkStore
     ) async throws(ServiceError) -> OwnerRule {
-        let links = try await store.links(app: app, targets: Set(transactions.flatMap(\.linkTargets)))
-        var users = try await store.knownUsers(app: app, matching: Set(transactions.compactMap(\.appAccountToken)))
+        try await load(for: transactions.map(\.facts), app: app, asking: asking, from: store)
+    }
+
+    /// Reads what the rule needs for these purchases; `asking` as above.
+    ///
+    /// - Returns: the rule, ready to judge these purchases.
+    /// - Throws: `storeUnavailable`.
+    package static func load(
+        for purchases: [PurchaseFacts], app: String, asking: UserID?, from store: any LinkStore
+    ) async throws(ServiceError) -> OwnerRule {
+        let links = try await store.links(app: app, targets: Set(purchases.flatMap(\.linkTargets)))
+        var users = try await store.knownUsers(app: app, matching: Set(purchases.compactMap(\.appAccountToken)))
         if let asking { users.insert(asking) }
         return OwnerRule(links: links, users: users)
     }
 
+    /// The owner of a transaction's purchase, if any is known.
+    package func owner(of transaction: Transaction) -> UserID? { owner(of: transaction.facts) }
+
     /// The owner of a purchase, if any is known.
-    package func owner(of transaction: Transaction) -> UserID? {
-        if let token = transaction.appAccountToken {
-            if let linked = inForce(LinkTarget(.appAccountToken, token), transaction) { return linked }
+    package func owner(of purchase: PurchaseFacts) -> UserID? {
+        if let token = purchase.appAccountToken {
+            if let linked = inForce(LinkTarget(.appAccountToken, token), purchase) { return linked }
             if let user = users[token] { return user }
         }
-        if let linked = inForce(LinkTarget(.transactionId, transaction.transactionID), transaction) { return linked }
-        let original = LinkTarget(.originalTransactionId, transaction.originalTransactionID)
-        if let linked = links(to: original, transaction).last(where: { $0.isValid(at: transaction.purchaseDate) }) {
+        if let linked = inForce(LinkTarget(.transactionId, purchase.transactionID), purchase) { return linked }
+        let original = LinkTarget(.originalTransactionId, purchase.originalTransactionID)
+        if let linked = links(to: original, purchase).last(where: { $0.isValid(at: purchase.purchaseDate) }) {
             return linked.user
         }
-        return transaction.appTransactionID.flatMap { inForce(LinkTarget(.appTransactionId, $0), transaction) }
+        return purchase.appTransactionID.flatMap { inForce(LinkTarget(.appTransactionId, $0), purchase) }
     }
 
-    private func links(to target: LinkTarget, _ transaction: Transaction) -> [Link] {
-        linksByTarget[target]?.filter { $0.covers(transaction.environment) } ?? []
+    private func links(to target: LinkTarget, _ purchase: PurchaseFacts) -> [Link] {
+        linksByTarget[target]?.filter { $0.covers(purchase.environment) } ?? []
     }
 
-    private func inForce(_ target: LinkTarget, _ transaction: Transaction) -> UserID? {
-        links(to: target, transaction).last(where: \.isInForce)?.user
+    private func inForce(_ target: LinkTarget, _ purchase: PurchaseFacts) -> UserID? {
+        links(to: target, purchase).last(where: \.isInForce)?.user
     }
 }

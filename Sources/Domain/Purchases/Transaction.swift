@@ -59,16 +59,6 @@ package struct Transaction: Sendable {
             identifier: webOrderLineItemID.map { "webOrderLineItemId:\($0)" }
                 ?? "originalTransactionId:\(originalTransactionID)")
     }
-
-    /// The identifiers by which a link can claim this transaction, most specific first.
-    package var linkTargets: [LinkTarget] {
-        var targets: [LinkTarget] = []
-        if let appAccountToken { targets.append(LinkTarget(.appAccountToken, appAccountToken)) }
-        targets.append(LinkTarget(.transactionId, transactionID))
-        targets.append(LinkTarget(.originalTransactionId, originalTransactionID))
-        if let appTransactionID { targets.append(LinkTarget(.appTransactionId, appTransactionID)) }
-        return targets
-    }
 }
 
 /// Identifies a purchase within an app.

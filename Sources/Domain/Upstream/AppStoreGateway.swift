@@ -27,12 +27,15 @@ package protocol AppStoreGateway: Sendable {
         _ identifier: String, revision: String?, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage
 
-    /// Send Consumption Information, version 2 or 1 as the answer says. The call's environment must be given.
+    /// What Apple gets for an answer: the body of its request in JSON, the same bytes for the same answer.
+    func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8]
+
+    /// Send Consumption Information: one attempt, and a second one only with a fresh token. The call's environment must be
+    /// given.
     ///
+    /// Ends soon after its task is cancelled; no byte leaves after it has returned.
     /// Source: https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information
-    func sendConsumption(
-        _ answer: ConsumptionAnswer, transactionID: String, _ call: UpstreamCall
-    ) async -> ConsumptionOutcome
+    func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> ConsumptionOutcome
 }
 
 extension AppStoreGateway {
@@ -55,16 +58,54 @@ extension AppStoreGateway {
     }
 }
 
+/// A consumption answer as Apple gets it.
+package struct ConsumptionMessage: Sendable, Equatable {
+    package let version: DeliveryVersion
+    package let transactionID: String
+    package let body: [UInt8]
+
+    package init(version: DeliveryVersion, transactionID: String, body: [UInt8]) {
+        self.version = version
+        self.transactionID = transactionID
+        self.body = body
+    }
+}
+
 /// What became of one Send Consumption Information call, its attempts included.
 package struct ConsumptionOutcome: Sendable {
-    /// Every attempt, in order.
+    /// Why Apple has not accepted.
+    package struct Failure: Sendable {
+        package let error: ServiceError
+        /// Whether another attempt may succeed.
+        package let isRetryable: Bool
+        /// How long to wait at least before it.
+        package let notBefore: Duration?
+        /// Whether other answers of the app in this environment would fail alike: budget, breaker, Apple's wish to wait, no
+        /// usable key.
+        package let isLaneWide: Bool
+        /// Whether the transaction is not in the environment that was asked.
+        package let isElsewhere: Bool
+
+        package init(
+            _ error: ServiceError, isRetryable: Bool, notBefore: Duration? = nil, isLaneWide: Bool = false,
+            isElsewhere: Bool = false
+        ) {
+            self.error = error
+            self.isRetryable = isRetryable
+            self.notBefore = notBefore
+            self.isLaneWide = isLaneWide
+            self.isElsewhere = isElsewhere
+        }
+    }
+
+    /// Every attempt, in order; none when nothing was sent.
     package let attempts: [DeliveryAttempt]
     /// Nil when Apple accepted.
-    package let failure: ServiceError?
+    package let failure: Failure?
     /// Whether Apple may have received the answer, even though the call failed.
     package let mayHaveReachedApple: Bool
 
-    package init(attempts: [DeliveryAttempt], failure: ServiceError?, mayHaveReachedApple: Bool) {
+    package init(attempts: [DeliveryAttempt], failure: Failure?, mayHaveReachedApple: Bool) {
         self.attempts = attempts
         self.failure = failure
         self.mayHaveReachedApple = mayHaveReachedApple

@@ -1,0 +1,76 @@
+package import Foundation
+
+/// Keeps what users agreed to, and erases users.
+///
+/// Each method is one atomic operation; what it promises is on disk when it returns, and whatever it changes is told in the
+/// events of the same operation. Every method throws `storeUnavailable`.
+package protocol ConsentStore: Sendable {
+    /// Records what a user said; a withdrawal also cancels the deliveries that it stands against.
+    ///
+    /// Those are the deliveries of the user: named by it, of its cases, or of purchases that are its own by the owner rule.
+    /// A consent that follows an erasure removes what the erasure left behind.
+    ///
+    /// - Returns: what the withdrawal did to deliveries.
+    /// - Throws: `storeUnavailable`.
+    func recordConsent(_ record: ConsentRecord) async throws(ServiceError) -> ConsentEffect
+
+    /// Every record of a user, oldest first.
+    func consentHistory(app: String, user: UserID) async throws(ServiceError) -> [ConsentRecord]
+
+    /// Asks `ConsentRules` about an answer, in one consistent look at links and consent.
+    func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection?
+
+    /// Removes what is known of a user, and cancels its deliveries.
+    ///
+    /// - Returns: what was removed and what stays.
+    /// - Throws: `storeUnavailable`.
+    func eraseUser(app: String, user: UserID, at now: Date) async throws(ServiceError) -> ErasureReport
+}
+
+/// What a withdrawal did to deliveries.
+package struct ConsentEffect: Sendable, Equatable {
+    /// Ended now; those among them that Apple may have are told by `mayHaveReachedApple`.
+    package let cancelled: [Delivery]
+    /// Claimed by a worker: their end is asked for, and a worker that comes back for them finds the objection.
+    package let sending: [Delivery]
+
+    package init(cancelled: [Delivery], sending: [Delivery]) {
+        self.cancelled = cancelled
+        self.sending = sending
+    }
+}
+
+/// What an erasure removed, and what stays.
+package struct ErasureReport: Sendable, Equatable {
+    package let links: Int
+    package let consentRecords: Int
+    /// Deliveries that were cancelled.
+    package let cancelled: [Delivery]
+    /// Deliveries that are being sent at this moment; their end is asked for.
+    package let sending: [Delivery]
+    /// Deliveries whose user and content were removed, those cancelled included.
+    package let deliveries: Int
+    /// Cases whose owner was removed.
+    package let cases: Int
+    /// Notifications whose user was removed; Apple's signed content stays for the retention time.
+    package let notifications: Int
+    /// Events from which the user was removed.
+    package let events: Int
+    /// Whether keyed hashes were left so that the user's withdrawal outlives the erasure.
+    package let isWithdrawalKept: Bool
+
+    package init(
+        links: Int, consentRecords: Int, cancelled: [Delivery], sending: [Delivery], deliveries: Int, cases: Int,
+        notifications: Int, events: Int, isWithdrawalKept: Bool
+    ) {
+        self.links = links
+        self.consentRecords = consentRecords
+        self.cancelled = cancelled
+        self.sending = sending
+        self.deliveries = deliveries
+        self.cases = cases
+        self.notifications = notifications
+        self.events = events
+        self.isWithdrawalKept = isWithdrawalKept
+    }
+}

@@ -1,0 +1,116 @@
+package import Foundation
+
+/// Keeps Apple's notifications and applies what they mean.
+///
+/// Each method is one atomic operation; what it promises is on disk when it returns, and whatever it changes is told in the
+/// events of the same operation. Every method throws `storeUnavailable`.
+package protocol NotificationStore: Sendable {
+    /// Keeps a notification to be processed, unless its UUID is known for the app.
+    ///
+    /// The hot path of the webhook: it does nothing else.
+    /// - Returns: whether it was new.
+    /// - Throws: `storeUnavailable`.
+    func record(_ notification: StoredNotification) async throws(ServiceError) -> Bool
+
+    /// Keeps what could not be accepted, at most `maximum` in all; the oldest go first.
+    func quarantine(_ notification: QuarantinedNotification, keeping maximum: Int) async throws(ServiceError)
+
+    /// How many are in quarantine, and since when the latest.
+    func quarantineStatus() async throws(ServiceError) -> (count: Int, latest: Date?)
+
+    /// Notifications that are still to be processed, in the order in which they were recorded.
+    func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification]
+
+    /// Applies what a notification means: the change of its case by `CaseRules`, the cancellation of deliveries that a
+    /// decision ends, its user by the owner rule, links that it teaches by `LinkRules.learn`, identifiers that belong together;
+    /// and marks it processed. A notification that is processed already changes nothing.
+    ///
+    /// - Parameters:
+    ///   - notification: the one to be applied.
+    ///   - notice: what it says of a refund, if anything.
+    ///   - links: what its verified transaction teaches.
+    ///   - newCaseID: the id of the case, should one be opened.
+    ///   - now: the time of day.
+    /// - Returns: what was changed.
+    /// - Throws: `storeUnavailable`.
+    func process(
+        _ notification: StoredNotification, notice: CaseRules.Notice?, links: [Link], newCaseID: String, at now: Date
+    ) async throws(ServiceError) -> CaseRules.Change
+
+    /// A notification of an app.
+    func notification(app: String, uuid: String) async throws(ServiceError) -> StoredNotification?
+
+    /// A page of an app's notifications, latest recorded first, with the position of each.
+    func notifications(
+        app: String, _ query: NotificationQuery
+    ) async throws(ServiceError) -> [(position: Int64, notification: StoredNotification)]
+
+    /// How far the search for missed notifications has got.
+    func historyProgress(
+        app: String, environment: AppStoreEnvironment
+    ) async throws(ServiceError) -> HistoryProgress?
+
+    /// Keeps how far it has got.
+    func saveHistoryProgress(
+        _ progress: HistoryProgress, app: String, environment: AppStoreEnvironment
+    ) async throws(ServiceError)
+}
+
+/// Which notifications to list.
+package struct NotificationQuery: Sendable, Hashable {
+    /// The most on one page.
+    package static let maximumPageSize = 200
+
+    package var type: String?
+    package var subtype: String?
+    package var user: UserID?
+    /// The transaction id or the original transaction id.
+    package var transactionID: String?
+    package var environment: AppStoreEnvironment?
+    /// Only those received at or after this time.
+    package var since: Date?
+    /// Only those recorded before this position, for the next page.
+    package var before: Int64?
+    package var limit: Int
+
+    package init(limit: Int = 50) { self.limit = limit }
+}
+
+/// How far the search for missed notifications of one app in one environment has got.
+package struct HistoryProgress: Sendable, Equatable {
+    /// The passes of one search, in their order.
+    package enum Pass: String, Sendable, CaseIterable {
+        /// Only `CONSUMPTION_REQUEST`, which has a deadline.
+        case consumptionRequests
+        /// Only what Apple could not deliver.
+        case failures
+        /// Everything.
+        case all
+    }
+
+    /// The search that is under way; nil when none is.
+    package struct Search: Sendable, Equatable {
+        package let pass: Pass
+        /// The window that Apple is asked for; the same from page to page.
+        package let start: Date
+        package let end: Date
+        /// The next page; nil for the first.
+        package let paginationToken: String?
+
+        package init(pass: Pass, start: Date, end: Date, paginationToken: String?) {
+            self.pass = pass
+            self.start = start
+            self.end = end
+            self.paginationToken = paginationToken
+        }
+    }
+
+    /// Everything that Apple signed before this time has been looked for.
+    package let completeUntil: Date?
+    package let search: Search?
+
+    package init(completeUntil: Date?, search: Search?) {
+        self.completeUntil = completeUntil
+        self.search = search
+    }
+}
