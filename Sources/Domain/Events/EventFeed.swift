@@ -1,0 +1,193 @@
+package import Foundation
+import Synchronization
+
+/// Follows what happens, for callers that read on from a cursor and wait for more.
+///
+/// Whoever waits costs a few hundred bytes and no question to the store: one reader looks after each commit and hands what
+/// it finds to all who wait for that app.
+package final class EventFeed: Sendable {
+    /// The most events of one page.
+    package static let maximumPageSize = 1000
+    /// How many may wait at once; whoever comes then is answered without waiting.
+    package static let maximumWaiting = 20_000
+
+    /// Where a reader begins.
+    package enum Start: Sendable, Equatable {
+        /// Behind this position: the `cursor` of the page before.
+        case cursor(Int64)
+        /// With the first event at or after a time.
+        case time(Date)
+        /// With whatever happens next.
+        case now
+    }
+
+    /// Some events, and where to read on.
+    package struct Page: Sendable, Equatable {
+        package let events: [ServiceEvent]
+        package let cursor: Int64
+        /// Whether the next page can be read without waiting.
+        package let hasMore: Bool
+
+        package init(events: [ServiceEvent], cursor: Int64, hasMore: Bool) {
+            self.events = events
+            self.cursor = cursor
+            self.hasMore = hasMore
+        }
+    }
+
+    /// What someone who waits is told.
+    enum News: Sendable {
+        /// Everything of the app behind what the store had when the wait began.
+        case events([ServiceEvent])
+        /// Ask the store again.
+        case look
+    }
+
+    private let store: any EventStore
+    private let bell: CommitBell
+    private let sleep: @Sendable (Duration) async throws -> Void
+    private let waiting: EventReaders
+
+    /// - Parameters:
+    ///   - store: keeps the events.
+    ///   - bell: rings after each commit that kept events.
+    ///   - sleep: waits by a monotonic clock; throws when the task is cancelled.
+    package init(
+        store: any EventStore, bell: CommitBell,
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
+    ) {
+        self.store = store
+        self.bell = bell
+        self.sleep = sleep
+        waiting = EventReaders(maximum: Self.maximumWaiting)
+    }
+
+    /// How many readers wait at this moment.
+    package var waitingCount: Int { waiting.count }
+
+    /// A page of an app's events; waits for the first one if there is none yet.
+    ///
+    /// - Parameters:
+    ///   - app: whose.
+    ///   - start: where to begin.
+    ///   - limit: the most events, 1 to `maximumPageSize`.
+    ///   - wait: how long to wait at most.
+    /// - Returns: the page; without events when the wait was in vain.
+    /// - Throws: `cursorExpired` when events behind the cursor are forgotten, `invalidRequest` for a cursor that was never
+    ///   given out, `storeUnavailable`.
+    package func events(
+        app: App, from start: Start, limit: Int, wait: Duration
+    ) async throws(ServiceError) -> Page {
+        let position = try await position(of: start)
+        guard wait > .zero, let reader = waiting.add(app: app.slug) else {
+            return try await read(app, position, limit)
+        }
+        defer { waiting.remove(reader) }
+        // The reader is known before the store is asked: what comes later reaches it.
+        let first = try await read(app, position, limit)
+        guard first.events.isEmpty else { return first }
+        return try await page(for: reader, app, behind: position, limit, within: wait) ?? first
+    }
+
+    /// Tells those who wait, after each commit; ends when its task is cancelled.
+    package func run() async {
+        var told: Int64?
+        for await _ in bell.rings() {
+            // A store that fails keeps everybody waiting; the next look finds what was missed.
+            while !Task.isCancelled {
+                do throws(ServiceError) {
+                    told = try await tell(behind: told)
+                    break
+                } catch {
+                    told = nil
+                    guard (try? await sleep(.seconds(1))) != nil else { return }
+                }
+            }
+        }
+    }
+
+    /// Hands everything behind a position to those who wait.
+    ///
+    /// - Returns: the position up to which they have been told; nil when nobody waits, so that nobody is owed anything.
+    /// - Throws: `storeUnavailable`.
+    private func tell(behind position: Int64?) async throws(ServiceError) -> Int64? {
+        guard waiting.count > 0 else { return nil }
+        guard var told = position else {
+            let latest = try await store.eventBounds().latest
+            waiting.tellAll(.look)
+            return latest
+        }
+        while true {
+            let events = try await store.events(after: told, limit: Self.maximumPageSize)
+            guard let last = events.last else { return told }
+            for (app, events) in Dictionary(grouping: events, by: \.app) {
+                waiting.tell(app, .events(events.sorted { $0.position < $1.position }))
+            }
+            told = last.position
+        }
+    }
+
+    /// The first page that is not empty; nil when the wait was in vain.
+    private func page(
+        for reader: EventReaders.Reader, _ app: App, behind position: Int64, _ limit: Int, within wait: Duration
+    ) async throws(ServiceError) -> Page? {
+        let result = await withTaskGroup(of: Void.self) { group -> Result<Page?, ServiceError> in
+            group.addTask { [sleep] in
+                try? await sleep(wait)
+                reader.end()
+            }
+            defer { group.cancelAll() }
+            for await news in reader.news {
+                do throws(ServiceError) {
+                    let page = try await self.page(of: news, app, behind: position, limit)
+                    if !page.events.isEmpty { return .success(page) }
+                } catch {
+                    return .failure(error)
+                }
+            }
+            return .success(nil)
+        }
+        return try result.get()
+    }
+
+    private func page(
+        of news: News, _ app: App, behind position: Int64, _ limit: Int
+    ) async throws(ServiceError) -> Page {
+        guard case .events(let events) = news else { return try await read(app, position, limit) }
+        // The wait may have begun behind some of them.
+        let new = events.filter { $0.position > position }
+        let page = new.prefix(limit)
+        return Page(events: Array(page), cursor: page.last?.position ?? position, hasMore: page.count < new.count)
+    }
+
+    private func read(_ app: App, _ position: Int64, _ limit: Int) async throws(ServiceError) -> Page {
+        let limit = min(max(limit, 1), Self.maximumPageSize)
+        var events = try await store.events(app: app.slug, after: position, limit: limit + 1)
+        let hasMore = events.count > limit
+        if hasMore { events.removeLast() }
+        return Page(events: events, cursor: events.last?.position ?? position, hasMore: hasMore)
+    }
+
+    private func position(of start: Start) async throws(ServiceError) -> Int64 {
+        let bounds = try await store.eventBounds()
+        switch start {
+        case .now: return bounds.latest
+        case .time(let date): return try await store.eventPosition(before: date)
+        case .cursor(let cursor):
+            guard cursor >= bounds.forgotten else {
+                throw ServiceError(
+                    .cursorExpired,
+                    "Events behind this cursor are no longer kept; begin again with a time, and look at the lists for what was missed."
+                )
+            }
+            guard cursor <= bounds.latest else {
+                throw .invalid([
+                    Violation(
+                        field: "after", rule: "unknownCursor",
+                        message: "`after` must be a cursor of an earlier answer of this installation.")
+                ])
+            }
+            return cursor
+        }
+    }
+}

@@ -1,0 +1,179 @@
+import Domain
+import Foundation
+import Synchronization
+import Testing
+
+/// Waits of readers are ended by the test: through its gate, never by time.
+@Suite struct EventFeedTests {
+    private let store = ListedEvents()
+    private let bell = CommitBell()
+    private let coins = App(slug: "coins", bundleID: "com.example.coins")
+    private let chess = App(slug: "chess", bundleID: "com.example.chess")
+
+    private var feed: EventFeed {
+        EventFeed(store: store, bell: bell) { _ in
+            // Only a cancelled wait ends: a reader is answered by an event or by the test's end.
+            let (never, _) = AsyncStream.makeStream(of: Void.self)
+            for await _ in never {}
+            try Task.checkCancellation()
+        }
+    }
+
+    @Test func `events of an app are read in order, from a cursor on, a page at a time`() async throws {
+        for number in 1...5 { store.append(number.isMultiple(of: 2) ? "chess" : "coins") }
+        let first = try await feed.events(app: coins, from: .cursor(0), limit: 2, wait: .zero)
+        #expect(first.events.map(\.position) == [1, 3])
+        #expect(first.hasMore)
+        let second = try await feed.events(app: coins, from: .cursor(first.cursor), limit: 2, wait: .zero)
+        #expect(second.events.map(\.position) == [5])
+        #expect(!second.hasMore)
+        let third = try await feed.events(app: coins, from: .cursor(second.cursor), limit: 2, wait: .zero)
+        #expect(third.events.isEmpty)
+        #expect(third.cursor == second.cursor)
+    }
+
+    @Test func `a forgotten cursor and one from nowhere are refused`() async throws {
+        for _ in 1...3 { store.append("coins") }
+        store.forget(upTo: 2)
+        await #expect(throws: ServiceError(.cursorExpired, "")) {
+            _ = try await feed.events(app: coins, from: .cursor(1), limit: 10, wait: .zero)
+        }
+        await #expect(throws: ServiceError(.invalidRequest, "")) {
+            _ = try await feed.events(app: coins, from: .cursor(4), limit: 10, wait: .zero)
+        }
+        let page = try await feed.events(app: coins, from: .cursor(2), limit: 10, wait: .zero)
+        #expect(page.events.map(\.position) == [3])
+    }
+
+    @Test func `a reader who waits gets the next event of its app, and no other app's`() async throws {
+        store.append("coins")
+        let feed = feed
+        try await withThrowingTaskGroup(of: EventFeed.Page?.self) { group in
+            group.addTask {
+                await feed.run()
+                return nil
+            }
+            group.addTask { [coins] in
+                try await feed.events(app: coins, from: .now, limit: 10, wait: .seconds(60))
+            }
+            await until { feed.waitingCount == 1 }
+            store.append("chess")
+            bell.ring()
+            store.append("coins")
+            // The loop may not listen yet: whoever rings before that is not heard.
+            while true {
+                bell.ring()
+                if feed.waitingCount == 0 { break }
+                await Task.yield()
+            }
+            let page = try #require(try await group.next() ?? nil)
+            #expect(page.events.map(\.position) == [3])
+            #expect(page.cursor == 3)
+            group.cancelAll()
+        }
+    }
+
+    @Test func `thousands who wait are told by one question to the store`() async throws {
+        let feed = feed
+        let readers = 5000
+        try await withThrowingTaskGroup(of: EventFeed.Page?.self) { group in
+            group.addTask {
+                await feed.run()
+                return nil
+            }
+            // The loop's first look asks everyone to look again; from the second on it tells by itself.
+            group.addTask { [chess] in
+                try await feed.events(app: chess, from: .now, limit: 10, wait: .seconds(60))
+            }
+            await until { feed.waitingCount == 1 }
+            store.append("chess")
+            while feed.waitingCount > 0 {
+                bell.ring()
+                await Task.yield()
+            }
+            _ = try await group.next()
+            for _ in 0..<readers {
+                group.addTask { [coins] in
+                    try await feed.events(app: coins, from: .now, limit: 10, wait: .seconds(60))
+                }
+            }
+            await until { feed.waitingCount == readers }
+            // Nobody waited at the last ring, perhaps: this one is for the loop to catch up with.
+            bell.ring()
+            await until { store.looks > 0 }
+            let before = store.questions
+            store.append("coins")
+            bell.ring()
+            for _ in 0..<readers {
+                let page = try #require(try await group.next() ?? nil)
+                #expect(page.events.count == 1)
+            }
+            #expect(store.questions - before <= readers + 10)
+            group.cancelAll()
+        }
+    }
+
+    @Test func `a wait in vain answers with the cursor that was given`() async throws {
+        store.append("coins")
+        let feed = EventFeed(store: store, bell: bell) { _ in }
+        let page = try await feed.events(app: coins, from: .cursor(1), limit: 10, wait: .seconds(60))
+        #expect(page == EventFeed.Page(events: [], cursor: 1, hasMore: false))
+        #expect(feed.waitingCount == 0)
+    }
+
+    private func until(_ condition: () -> Bool) async {
+        while !condition() { await Task.yield() }
+    }
+}
+
+/// Events in a list: what the feed asks, without a database's time.
+private final class ListedEvents: EventStore {
+    private struct State {
+        var events: [ServiceEvent] = []
+        var forgotten: Int64 = 0
+        var questions = 0
+        var looks = 0
+    }
+
+    private let state = Mutex(State())
+
+    var questions: Int { state.withLock(\.questions) }
+    var looks: Int { state.withLock(\.looks) }
+
+    func append(_ app: String) {
+        state.withLock { state in
+            let position = Int64(state.events.count + 1)
+            state.events.append(
+                ServiceEvent(
+                    position: position, app: app, kind: .caseOpened, subject: "case-\(position)",
+                    at: Date(timeIntervalSince1970: TimeInterval(position))))
+        }
+    }
+
+    func forget(upTo position: Int64) { state.withLock { $0.forgotten = position } }
+
+    func events(app: String, after position: Int64, limit: Int) async throws(ServiceError) -> [ServiceEvent] {
+        state.withLock { state in
+            state.questions += 1
+            return Array(state.events.filter { $0.app == app && $0.position > position }.prefix(limit))
+        }
+    }
+
+    func events(after position: Int64, limit: Int) async throws(ServiceError) -> [ServiceEvent] {
+        state.withLock { state in
+            state.questions += 1
+            state.looks += 1
+            return Array(state.events.filter { $0.position > position }.prefix(limit))
+        }
+    }
+
+    func eventPosition(before date: Date) async throws(ServiceError) -> Int64 {
+        state.withLock { state in state.events.last { $0.at < date }?.position ?? 0 }
+    }
+
+    func eventBounds() async throws(ServiceError) -> EventBounds {
+        state.withLock { state in
+            EventBounds(forgotten: state.forgotten, latest: Int64(state.events.count))
+        }
+    }
+}
