@@ -95,6 +95,20 @@ fuzz-api: deps ## Hold the API against api/openapi.yaml with schemathesis, which
 	.build/fuzz-api/bin/pip install --quiet 'schemathesis>=4.32,<5' openapi-spec-validator
 	@Tests/IntegrationTests/Resources/run-fuzz-api.sh .build/debug .build/fuzz-api/bin $(FUZZ_SECONDS)
 
+# How often and how long `make crash-test` kills; the same SEED draws the same moments.
+CRASH_KILLS ?= 300
+CRASH_SECONDS ?= 240
+SEED ?=
+
+.PHONY: crash-test
+crash-test: deps ## Kill the daemon under load and compare what it promised with what arrived; CRASH_KILLS=300 CRASH_SECONDS=240 SEED=
+	swift build --build-tests
+	@rm -f .build/crash-report; status=0; \
+	CRASH_KILLS=$(CRASH_KILLS) CRASH_SECONDS=$(CRASH_SECONDS) SEED=$(SEED) CRASH_REPORT=.build/crash-report \
+	    swift test --skip-build --disable-xctest --filter CrashTests || status=$$?; \
+	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
+	exit $$status
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf .build

@@ -176,9 +176,8 @@ let package = Package(
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [
-                "HTTPAPI", "Domain", "JSON", "TestSupport", coreMetrics, hummingbird, hummingbirdCore, httpTypes,
-                logging,
-                nioCore, nioEmbedded, yams,
+                "HTTPAPI", "Domain", "JSON", "StoreSQLite", "TestSupport", coreMetrics, hummingbird, hummingbirdCore,
+                httpTypes, logging, nioCore, nioEmbedded, yams,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -26,13 +26,13 @@ extension AppStoreClient: NotificationGateway {
             body: NotificationHistoryRequest(query).serialized())
         let (response, environment) = try await ask(request, call)
         let page: NotificationHistoryResponse = try parse(response)
-        var notifications: [SentNotification] = []
-        for item in page.notificationHistory ?? [] {
-            notifications.append(
-                try sent(item.signedPayload, item.sendAttempts, from: .init(app: call.app, environment: environment)))
-        }
+        let items = page.notificationHistory ?? []
+        let origin = SignedDataDecoder.Origin(app: call.app, environment: environment)
+        // One that does not verify must not keep those behind it from being found.
+        let notifications = items.compactMap { item in try? sent(item.signedPayload, item.sendAttempts, from: origin) }
         return NotificationHistoryPage(
-            notifications: notifications, paginationToken: page.paginationToken, hasMore: page.hasMore ?? false)
+            notifications: notifications, unverifiedCount: items.count - notifications.count,
+            paginationToken: page.paginationToken, hasMore: page.hasMore ?? false)
     }
 
     private func sent(

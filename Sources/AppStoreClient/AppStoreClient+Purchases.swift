@@ -55,7 +55,7 @@ extension AppStoreClient: AppStoreGateway {
             return ConsumptionOutcome(
                 attempts: [], failure: .init(error, isRetryable: false), mayHaveReachedApple: false)
         }
-        let outcome = await caller.call(UpstreamRequest(message), call, in: environment)
+        let outcome = await singleAttemptCaller.call(UpstreamRequest(message), call, in: environment)
         switch outcome.result {
         case .success:
             return ConsumptionOutcome(attempts: outcome.attempts, failure: nil, mayHaveReachedApple: true)
@@ -72,8 +72,9 @@ extension ConsumptionOutcome.Failure {
     fileprivate init(_ failure: AttemptFailure) {
         let isLaneWide: Bool
         switch failure.error.reason {
-        case .budgetExhausted, .appleRateLimited, .appleUnauthorized, .noProductionRelease, .keyUnavailable:
-            isLaneWide = true
+        // What one caller may not send, another may.
+        case .budgetExhausted: isLaneWide = !failure.isOnCallersAccount
+        case .appleRateLimited, .appleUnauthorized, .noProductionRelease, .keyUnavailable: isLaneWide = true
         // An open breaker says how long it stays so; nothing was sent then.
         case .appleUnavailable: isLaneWide = failure.httpStatus == nil && failure.error.retryAfter != nil
         default: isLaneWide = false

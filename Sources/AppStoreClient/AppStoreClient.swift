@@ -10,6 +10,8 @@ package import Logging
 /// of its own; here is what they share.
 package struct AppStoreClient: Sendable {
     let caller: UpstreamCaller
+    /// Leaves it to whoever asks to try again.
+    let singleAttemptCaller: UpstreamCaller
     let decoder: SignedDataDecoder
     private let environments: EnvironmentMemory
 
@@ -27,6 +29,7 @@ package struct AppStoreClient: Sendable {
             breakers: CircuitBreakers(policy: breaker, clock: clock, meter: meter, logger: logger),
             unauthorized: unauthorized, clock: clock, meter: meter)
         caller = UpstreamCaller(parts, retries: retries)
+        singleAttemptCaller = UpstreamCaller(parts, retries: RetryPolicy(maximumAttempts: 1))
         decoder = SignedDataDecoder(verifier: verifier, meter: meter)
         environments = EnvironmentMemory(store: memory, logger: logger)
     }

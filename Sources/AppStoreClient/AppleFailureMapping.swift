@@ -18,7 +18,7 @@ struct AppleFailureMapping: Sendable {
             errorMessage: payload?.errorMessage, environment: environment, endpoint: operation.name,
             body: response.body)
         var failure = AttemptFailure(
-            error: error(apple, response), isRetryable: known?.isRetryable ?? (response.status >= 500),
+            error: error(apple, known, response), isRetryable: known?.isRetryable ?? (response.status >= 500),
             mayHaveReachedApple: response.status >= 500, httpStatus: response.status)
         failure.isUnauthorized = response.status == 401
         failure.isElsewhere = isElsewhere(payload?.errorCode, operation)
@@ -60,7 +60,7 @@ struct AppleFailureMapping: Sendable {
         }
     }
 
-    private func error(_ apple: AppleFailure, _ response: CurlResponse) -> ServiceError {
+    private func error(_ apple: AppleFailure, _ known: APIErrorCode?, _ response: CurlResponse) -> ServiceError {
         let name = apple.errorName ?? apple.errorMessage ?? "status \(apple.httpStatus)"
         switch apple.httpStatus {
         case 401:
@@ -72,7 +72,10 @@ struct AppleFailureMapping: Sendable {
                 .appleRateLimited, "Apple's rate limit for this app and endpoint is reached.",
                 retryAfter: retryAfter(response) ?? .seconds(1), apple: apple)
         case 400..<500:
-            return ServiceError(.appleRejected, "Apple rejected the request: \(name).", apple: apple)
+            // Some of Apple's errors ask to be tried again.
+            return ServiceError(
+                .appleRejected, "Apple rejected the request: \(name).",
+                retryAfter: known?.isRetryable == true ? .seconds(1) : nil, apple: apple)
         default:
             return ServiceError(
                 .appleUnavailable, "Apple failed: \(name).", cause: "status \(apple.httpStatus)", apple: apple)

@@ -11,7 +11,20 @@ extension SignedDataDecoder {
     ///
     /// - Throws: `appleAnswerInvalid`, `environmentNotSupported`.
     func notification(_ signed: String, from origin: Origin) throws(ServiceError) -> AppleNotification {
-        let members = try verify(signed, .notification, origin).members
+        try notification(try verify(signed, .notification, origin).members, signed: signed, from: origin)
+    }
+
+    /// Decodes a verified notification, and verifies and decodes what is signed in it.
+    ///
+    /// - Parameters:
+    ///   - members: the members of the payload.
+    ///   - signed: the notification as Apple signed it.
+    ///   - origin: whose it is, and where it comes from.
+    /// - Returns: the notification.
+    /// - Throws: `appleAnswerInvalid`, `environmentNotSupported`.
+    func notification(
+        _ members: JSONMembers, signed: String, from origin: Origin
+    ) throws(ServiceError) -> AppleNotification {
         guard let notificationUUID = members["notificationUUID"]?.string,
             let notificationType = members["notificationType"]?.string
         else {
@@ -22,7 +35,9 @@ extension SignedDataDecoder {
         let data = members["data"]?.object
         let transaction = data?["signedTransactionInfo"]?.string
         let renewalInfo = data?["signedRenewalInfo"]?.string
-        let appTransaction = members["appData"]?.object?["signedAppTransactionInfo"]?.string
+        let appTransaction = try decode(members["appData"]?.object?["signedAppTransactionInfo"]?.string) {
+            text throws(ServiceError) in try self.appTransaction(text, from: origin)
+        }
         return AppleNotification(
             notificationUUID: notificationUUID, notificationType: notificationType,
             subtype: members["subtype"]?.string, signedDate: members["signedDate"]?.int64,
@@ -33,9 +48,8 @@ extension SignedDataDecoder {
             renewalInfo: try decode(renewalInfo) { text throws(ServiceError) in
                 try self.data(text, .renewalInfo, from: origin)
             },
-            appTransaction: try decode(appTransaction) { text throws(ServiceError) in
-                try self.data(text, .appTransaction, from: origin)
-            })
+            appTransaction: appTransaction?.data, appTransactionID: appTransaction?.appTransactionID,
+            consumptionRequestReason: data?["consumptionRequestReason"]?.string)
     }
 
     private func decode<Decoded>(

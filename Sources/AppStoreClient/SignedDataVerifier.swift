@@ -51,21 +51,10 @@ package struct SignedDataVerifier: Sendable {
     func verify(
         _ compact: String, _ kind: SignedDataKind, app: App, environment: AppStoreEnvironment
     ) throws(ServiceError) -> Verified {
-        do {
-            let token = try CompactJWS(compact)
-            let payload = try token.decodePayload()
-            let members = try JSONScanner.members(of: payload)
-            let origin = SignedDataOrigin(of: kind, members)
-            try Self.refuseLocalData(origin)
-            let trusted = try trustedHeader(of: token, at: origin.signedDate.map(Self.date) ?? now())
-            try token.verify(with: trusted.chain.leafPublicKey, header: trusted.header)
-            if let fault = origin.fault(kind, app: app, environment: environment) { throw Self.invalid(fault) }
-            return Verified(payload: payload, members: members)
-        } catch let error as ServiceError {
-            throw error
-        } catch {
-            throw Self.invalid("\(error)")
-        }
+        let data = try read(compact, kind)
+        let verified = try authenticate(data)
+        if let fault = data.origin.fault(kind, app: app, environment: environment) { throw Self.invalid(fault) }
+        return verified
     }
 
     private func trustedHeader(of token: CompactJWS, at date: Date) throws -> ChainCache.TrustedHeader {
@@ -81,6 +70,70 @@ package struct SignedDataVerifier: Sendable {
         chains.insert(trusted)
         return trusted
     }
+}
+
+// MARK: The steps
+
+extension SignedDataVerifier {
+    /// Signed data that has been read; nothing in it is to be believed before it is authenticated.
+    struct Unverified: Sendable {
+        let origin: SignedDataOrigin
+        fileprivate let token: CompactJWS
+        fileprivate let payload: [UInt8]
+        fileprivate let members: JSONMembers
+    }
+
+    /// Reads a signed payload.
+    ///
+    /// - Throws: `appleAnswerInvalid`, or `environmentNotSupported` for data that Xcode signed.
+    func read(_ compact: String, _ kind: SignedDataKind) throws(ServiceError) -> Unverified {
+        let data = try Self.refusing { () throws in
+            let token = try CompactJWS(compact)
+            let payload = try token.decodePayload()
+            let members = try JSONScanner.members(of: payload)
+            return Unverified(
+                origin: SignedDataOrigin(of: kind, members), token: token, payload: payload, members: members)
+        }
+        try Self.refuseLocalData(data.origin)
+        return data
+    }
+
+    /// The data's header, if its certificates have been verified before, so that authenticating the data is quick.
+    func knownHeader(of data: Unverified) -> ChainCache.TrustedHeader? {
+        chains.trusted(data.token.protectedHeader, at: date(of: data))
+    }
+
+    /// Checks that Apple signed the data.
+    ///
+    /// `known`: the data's header, if it has been looked up already.
+    ///
+    /// - Returns: the payload with its members, whosever it is.
+    /// - Throws: `appleAnswerInvalid`.
+    func authenticate(
+        _ data: Unverified, known: ChainCache.TrustedHeader? = nil
+    ) throws(ServiceError) -> Verified {
+        try Self.refusing { () throws in
+            let trusted = try known ?? trustedHeader(of: data.token, at: date(of: data))
+            try data.token.verify(with: trusted.chain.leafPublicKey, header: trusted.header)
+            return Verified(payload: data.payload, members: data.members)
+        }
+    }
+
+    /// When the data says it was signed; now when it does not say.
+    private func date(of data: Unverified) -> Date {
+        data.origin.signedDate.map { Date(timeIntervalSince1970: TimeInterval($0) / 1000) } ?? now()
+    }
+
+    /// Whatever goes wrong within a step means that the data is not what Apple signed.
+    private static func refusing<Value>(_ step: () throws -> Value) throws(ServiceError) -> Value {
+        do {
+            return try step()
+        } catch let error as ServiceError {
+            throw error
+        } catch {
+            throw invalid("\(error)")
+        }
+    }
 
     /// Data that Xcode signs locally looks alike but proves nothing; it has an error of its own so that nobody hunts for a
     /// broken chain.
@@ -89,10 +142,6 @@ package struct SignedDataVerifier: Sendable {
         throw ServiceError(
             .environmentNotSupported,
             "This data comes from the environment \(name), which is signed locally and refused here.")
-    }
-
-    private static func date(_ milliseconds: Int64) -> Date {
-        Date(timeIntervalSince1970: TimeInterval(milliseconds) / 1000)
     }
 
     private static func invalid(_ cause: String) -> ServiceError {

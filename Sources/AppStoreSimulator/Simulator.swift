@@ -1,5 +1,7 @@
 import Foundation
 import Logging
+import NIOCore
+import NIOPosix
 import NIOSSL
 package import OpenSSL
 import ServiceLifecycle
@@ -52,14 +54,15 @@ package final class Simulator: Service, Sendable {
                 started.append(
                     try await HTTPListener.start(
                         on: address, tls: tls, maximumBodyBytes: AppleService.maximumImageBytes,
-                        logger: configuration.logger, service: service.deliver))
+                        now: { state.clock.now }, logger: configuration.logger, service: service.deliver))
             }
             let control = ControlService(
                 state: state, root: certificates.signing.root, tlsAuthority: certificates.tls.certificate)
             started.append(
                 try await HTTPListener.start(
                     on: configuration.control, tls: nil, maximumBodyBytes: ControlService.maximumBodyBytes,
-                    logger: configuration.logger, service: { .response(control.respond(to: $0)) }))
+                    now: { state.clock.now }, logger: configuration.logger,
+                    service: { .response(control.respond(to: $0)) }))
         } catch {
             for listener in started { await listener.stop() }
             throw error
@@ -92,6 +95,14 @@ package final class Simulator: Service, Sendable {
 
     /// The control port: scheme, host and port.
     package var controlURL: String { "http://\(control.address.authority)" }
+
+    /// Returns when everything that was in its sockets has been read and has its time of arrival.
+    package func readSockets() async {
+        for loop in MultiThreadedEventLoopGroup.singleton.makeIterator() {
+            // A loop looks at its sockets before it comes to what is due later; what is due at once may come before that.
+            for _ in 0..<2 { try? await loop.scheduleTask(in: .milliseconds(1)) {}.futureResult.get() }
+        }
+    }
 
     /// Closes all sockets and connections.
     package func stop() async {

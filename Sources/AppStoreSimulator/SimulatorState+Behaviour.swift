@@ -33,6 +33,14 @@ extension SimulatorState {
     /// What came in since the start or the last clearing.
     package var received: ReceivedLog { withContent { $0.received } }
 
+    /// What is kept of what came in, which is forgotten in the same step.
+    package func takeReceived() -> [ReceivedRequest] {
+        withContent { content in
+            defer { content.received.clear() }
+            return content.received.requests
+        }
+    }
+
     /// Forgets what came in.
     package func clearReceived() { withContent { $0.received.clear() } }
 }

@@ -33,6 +33,7 @@ package final class SimulatorState: Sendable {
     /// Comes when something may be due earlier than was known.
     let agendaChanges: AsyncStream<Void>
     private let agenda: AsyncStream<Void>.Continuation
+    let bell = OccasionBell()
 
     /// - Parameters:
     ///   - seed: makes identifiers and random faults come out the same.

@@ -57,102 +57,104 @@ package struct Daemon: Sendable {
     }
 }
 
-/// Builds a daemon from its configuration: the only place that names a concrete adapter.
+/// Builds a daemon from its configuration: with the other files named for what they compose, the only place that names a
+/// concrete adapter.
 ///
 /// When it returns, keys are loaded, migrations are done and every socket is bound.
 /// - Throws: what a part says of why it cannot start; everything that was opened is closed again.
 package func makeDaemon(
     configuration: DaemonConfiguration, surroundings: Surroundings
 ) async throws -> Daemon {
-    let logger = surroundings.logger
+    let (now, logger) = (surroundings.now, surroundings.logger)
     let metrics = PrometheusRegistry(help: MetricsHelp.texts)
     let keys = try KeyRing(loading: configuration.keys)
     let roots = try Files.certificates(configuration.apple.rootCertificateFiles)
     let store = try await openStore(configuration.store, surroundings)
     let apps = AppCatalog(configuration.apps)
-    let access = try await CallerAccess(
-        configuration, apps: apps, store: store, now: surroundings.now, logger: logger)
-    let curl = try CurlClient(configuration: .init(configuration.apple))
-    let minter = TokenMinter(
-        keys: keys, clock: TokenMinter.Clock(now: surroundings.now), metrics: metrics, logger: logger)
-    let budgets = RateBudgets(
-        policy: RatePolicy(configuration, callers: try await access.keys.callers()),
-        clock: BudgetClock(now: surroundings.now))
-    let budgetCheckpoint = BudgetCheckpoint(budgets: budgets, store: store)
-    try await budgetCheckpoint.restore()
-    let budget = MeteredBudget(budgets, metrics: metrics)
-    let client = AppStoreClient(
-        configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
-        budget: budget, verifier: SignedDataVerifier(roots: roots, now: surroundings.now), memory: store,
-        clock: UpstreamClock(now: surroundings.now), meter: UpstreamMeter(factory: metrics), logger: logger)
+    let access = try await CallerAccess(configuration, apps: apps, store: store, now: now, logger: logger)
+    let verifier = SignedDataVerifier(roots: roots, now: now)
+    let apple = try await AppleAccess(
+        configuration, keys: keys, callers: access.keys, store: store, verifier: verifier, metrics: metrics,
+        surroundings)
+    let snapshots = SnapshotCache(
+        lifetime: configuration.snapshots.lifetime, maximumBytes: configuration.snapshots.maximumBytes)
+    let refunds = RefundWork(
+        RefundWork.Surroundings(
+            configuration: configuration, apps: apps, store: store, client: apple.client,
+            verifier: MeteredNotificationVerifier(
+                NotificationAuthenticator(verifier: verifier, meter: UpstreamMeter(factory: metrics)),
+                metrics: metrics), snapshots: snapshots, now: now, logger: logger))
+    let events = EventFeed(store: store, bell: store.bell)
+    let backlog = BacklogMonitor(apps: apps, metrics: metrics, now: now) { () throws(ServiceError) in
+        try await Backlog.read(store)
+    }
     let health = HealthMonitor(
-        store: store, keys: keys, apps: apps, usesCustomUpstream: configuration.apple.usesCustomUpstream,
-        apple: client.health)
-    let pageTokens = try await PageTokenCoder(store: store)
-    let services = APIServices(
-        apps: apps, gateway: client,
-        consumption: ConsumptionService(
-            gateway: client, links: store, now: surroundings.now, makeID: UUIDVersion7.make(at:), logger: logger),
-        overview: UserOverviewService(gateway: client, links: store, memory: store, now: surroundings.now),
-        purchases: UserPurchasesService(
-            gateway: client, links: store, memory: store,
-            snapshots: SnapshotCache(
-                lifetime: configuration.snapshots.lifetime, maximumBytes: configuration.snapshots.maximumBytes),
-            tokens: pageTokens, now: surroundings.now, makeSnapshotID: { UUID().uuidString }),
-        subscriptions: UserSubscriptionsService(
-            gateway: client, links: store, memory: store, now: surroundings.now),
-        links: LinkService(store: store, now: surroundings.now), budgets: budgets, now: surroundings.now)
+        store: store, keys: keys, configuration: configuration, backlog: backlog, now: now,
+        apple: apple.client.health)
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let faces = Faces(
-        configuration: configuration, services: services, door: client, access: access, health: health,
-        metrics: metrics, now: surroundings.now, eventLoops: eventLoops, logger: logger)
+        configuration: configuration,
+        services: try await apiServices(
+            configuration, apps, store: store, apple, refunds, events: events, snapshots: snapshots, now: now),
+        door: apple.client, access: access, health: health,
+        administration: StoreAdministration(
+            maintenance: store, deliveries: store, now: now, released: refunds.dispatcher.kick),
+        metrics: metrics, now: now, eventLoops: eventLoops, logger: logger)
     let listeners = try await faces.bind()
-    let watchdog = WatchdogService(
+    let own: [any Service] = [
+        watchdog(surroundings, eventLoops, apple.curl, store, refunds.dispatcher, health), StoreService(store: store),
+        RetentionService(
+            store: store, policy: configuration.retention, now: now, clock: ContinuousClock(), logger: logger),
+    ]
+    return Daemon(
+        addresses: listeners.addresses,
+        services: own + apple.services(apps: apps, logger: logger) + refunds.services + [
+            StoppingService(notifier: surroundings.notifier, logger: logger),
+            BacklogService(
+                monitor: backlog, health: health, notifier: surroundings.notifier, clock: ContinuousClock(),
+                logger: logger
+            ) { refunds.history?.searchSoon() },
+        ] + listeners.services + [
+            // Told to stop before the listeners, so that nobody who waits for events holds them up.
+            WorkService(work: events.run),
+            ReadinessService(
+                health: health, notifier: surroundings.notifier, drainDelay: configuration.shutdown.drainDelay,
+                logger: logger),
+        ],
+        eventLoops: eventLoops)
+}
+
+/// Everything that the routes of the `api` face need.
+private func apiServices(
+    _ configuration: DaemonConfiguration, _ apps: AppCatalog, store: SQLiteStore, _ apple: AppleAccess,
+    _ refunds: RefundWork, events: EventFeed, snapshots: SnapshotCache, now: @escaping WallClock
+) async throws -> APIServices {
+    let client = apple.client
+    let pageTokens = try await PageTokenCoder(store: store)
+    return APIServices(
+        apps: apps, gateway: client, consumption: refunds.consumption, consumptionWait: configuration.deliveries.wait,
+        deliveries: refunds.deliveries, cases: refunds.cases, consent: refunds.consent,
+        notifications: refunds.notifications, events: events, pageTokens: pageTokens,
+        overview: UserOverviewService(gateway: client, links: store, memory: store, now: now),
+        purchases: UserPurchasesService(
+            gateway: client, links: store, memory: store, snapshots: snapshots, tokens: pageTokens, now: now,
+            makeSnapshotID: { UUID().uuidString }),
+        subscriptions: UserSubscriptionsService(gateway: client, links: store, memory: store, now: now),
+        links: LinkService(store: store, now: now), budgets: apple.budgets, now: now)
+}
+
+private func watchdog(
+    _ surroundings: Surroundings, _ eventLoops: MultiThreadedEventLoopGroup, _ curl: CurlClient, _ store: SQLiteStore,
+    _ dispatcher: DeliveryDispatcher, _ health: HealthMonitor
+) -> WatchdogService {
+    WatchdogService(
         interval: surroundings.watchdogInterval,
         heartbeats: [
             Heartbeat(name: "event loops") { await EventLoopHeartbeat.beat(eventLoops) },
             Heartbeat(name: "curl thread") { _ = await curl.heartbeat() },
             Heartbeat(name: "store executor") { await store.heartbeat() },
+            Heartbeat(name: "deliveries") { await dispatcher.heartbeat() },
         ],
         notifier: surroundings.notifier, clock: ContinuousClock(), healthyStatus: { health.statusLine },
-        logger: logger)
-    return Daemon(
-        addresses: listeners.addresses,
-        services: [
-            watchdog, StoreService(store: store),
-            BudgetCheckpointService(checkpoint: budgetCheckpoint, clock: ContinuousClock(), logger: logger),
-            CurlService(client: curl),
-            TokenRefresher(minter: minter, apps: apps.all),
-            StoppingService(notifier: surroundings.notifier, logger: logger),
-        ] + listeners.services + [
-            ReadinessService(
-                health: health, notifier: surroundings.notifier, drainDelay: configuration.shutdown.drainDelay,
-                logger: logger)
-        ],
-        eventLoops: eventLoops)
-}
-
-/// Opens the store, asking the service manager for patience while migrations run.
-private func openStore(_ location: StoreLocation, _ surroundings: Surroundings) async throws -> SQLiteStore {
-    let patience = Task {
-        repeat {
-            surroundings.notifier.tell(
-                .extendTimeout(.seconds(30)), .status("Opening the store"), logger: surroundings.logger)
-        } while (try? await Task.sleep(for: .seconds(10))) != nil
-    }
-    defer { patience.cancel() }
-    switch location {
-    case .sqlite(let path): return try await SQLiteStore.open(at: path)
-    }
-}
-
-extension PageTokenCoder {
-    /// Page tokens authenticated with a key that the store keeps.
-    fileprivate init(store: SQLiteStore) async throws {
-        let key = try await store.installationKey(name: "pageToken") { try SecureRandom.bytes(32) }
-        let secret = try SecureBytes(count: key.count) { $0.copyBytes(from: key) }
-        self.init(
-            authenticationCode: { (try? HMACSHA256.authenticationCode(for: $0, key: secret)) ?? [] },
-            encode: { Base64URL.encode($0) }, decode: { Base64URL.decode($0) })
-    }
+        logger: surroundings.logger)
 }

@@ -15,6 +15,7 @@ struct Faces {
     let door: any AppleDoor
     let access: CallerAccess
     let health: HealthMonitor
+    let administration: StoreAdministration
     let metrics: PrometheusRegistry
     let now: WallClock
     let eventLoops: MultiThreadedEventLoopGroup
@@ -37,10 +38,13 @@ struct Faces {
             Routes.health(health) { text.render() }
         }
         try await add("admin", listeners.admin, to: &bound, authenticator: nil) {
-            Routes.admin(apps: services.apps, callers: access.keys, health: health)
+            Routes.admin(apps: services.apps, callers: access.keys, health: health, store: administration)
         }
         try await add("api", listeners.api, to: &bound, authenticator: Authenticator(callers: access.directory)) {
             Routes.api(services)
+        }
+        try await add("webhook", listeners.webhook, to: &bound, authenticator: nil) {
+            Routes.webhook(apps: services.apps, notifications: services.notifications)
         }
         try await addDoor("appleProduction", listeners.appleProduction, to: .production, in: &bound)
         try await addDoor("appleSandbox", listeners.appleSandbox, to: .sandbox, in: &bound)

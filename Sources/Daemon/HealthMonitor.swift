@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import KeyCustody
 import StoreSQLite
 import Synchronization
@@ -8,23 +9,41 @@ final class HealthMonitor: HealthReporter {
     /// How long a look at the store may take before it counts as unusable.
     static let storePatience = Duration.seconds(2)
 
+    /// How many searches the report looks at; with more, it tells of the first ones.
+    static let maximumSearches = 1000
+
     private let store: SQLiteStore
     private let keyRing: KeyRing
     private let apps: AppCatalog
     private let usesCustomUpstream: Bool
     private let apple: @Sendable () -> [HealthReport.Part]
+    private let backlogMonitor: BacklogMonitor
+    /// How long before its deadline a case that nobody has answered is warned of for the last time.
+    private let lastWarning: Duration?
+    private let now: WallClock
+    private let searchesHistory: Bool
     private let draining = Mutex(false)
 
-    /// `apple`: how each of Apple's environments is.
+    /// - Parameters:
+    ///   - store: asked whether it is usable.
+    ///   - keys: their states.
+    ///   - configuration: what is served, and what is to be told of.
+    ///   - backlog: what waits.
+    ///   - now: the time of day.
+    ///   - apple: how each of Apple's environments is.
     init(
-        store: SQLiteStore, keys: KeyRing, apps: AppCatalog, usesCustomUpstream: Bool,
-        apple: @escaping @Sendable () -> [HealthReport.Part]
+        store: SQLiteStore, keys: KeyRing, configuration: DaemonConfiguration, backlog: BacklogMonitor,
+        now: @escaping WallClock, apple: @escaping @Sendable () -> [HealthReport.Part]
     ) {
         self.store = store
         keyRing = keys
+        backlogMonitor = backlog
+        lastWarning = configuration.cases.warnBefore.min()
+        searchesHistory = configuration.notifications.history != nil
+        self.now = now
         self.apple = apple
-        self.apps = apps
-        self.usesCustomUpstream = usesCustomUpstream
+        apps = AppCatalog(configuration.apps)
+        usesCustomUpstream = configuration.apple.usesCustomUpstream
     }
 
     /// Turns `/readyz` to 503, so that the orchestrator sends nothing more.
@@ -37,8 +56,16 @@ final class HealthMonitor: HealthReporter {
         if isDraining { return "Draining: requests in flight are finished" }
         let signing = apps.all.count { app in activeKey(of: app) != nil }
         return "Serving \(apps.all.count) apps, \(signing) of them with an active key"
+            + (backlog?.status ?? "")
             + (usesCustomUpstream ? "; upstream is custom, not Apple" : "")
     }
+
+    private var backlog: BacklogReport? {
+        backlogMonitor.backlog.map { BacklogReport(backlog: $0, now: now(), lastWarning: lastWarning) }
+    }
+
+    /// Whether each of Apple's environments takes calls.
+    var isAppleWell: Bool { !apple().contains { !$0.isHealthy } }
 
     func isReady() async -> Bool {
         guard !isDraining else { return false }
@@ -61,10 +88,33 @@ final class HealthMonitor: HealthReporter {
                     name: "key:\(app.slug)", isHealthy: key != nil,
                     detail: key.map { "\($0.keyID) is active" } ?? "no active key: calls to Apple fail"))
         }
+        parts += backlog?.parts ?? []
+        if searchesHistory, isUsable { parts.append(await history()) }
         parts += apple()
         return HealthReport(
             isReady: isUsable && !isDraining, parts: parts, upstream: usesCustomUpstream ? "custom" : "apple",
             version: Version.text)
+    }
+
+    /// How far Apple's notification history has been searched; that a search has not got through yet is no fault of ours.
+    private func history() async -> HealthReport.Part {
+        let lanes = apps.all.flatMap { app in app.environments.map { (app.slug, $0) } }.prefix(Self.maximumSearches)
+        var ends: [Date] = []
+        do throws(ServiceError) {
+            for (app, environment) in lanes {
+                let progress = try await store.historyProgress(app: app, environment: environment)
+                if let end = progress?.completeUntil { ends.append(end) }
+            }
+        } catch {
+            return HealthReport.Part(name: "history", isHealthy: false, detail: error.message)
+        }
+        let unfinished = lanes.count - ends.count
+        let pieces = [
+            ends.min().map { "searched until \($0.formatted(.iso8601))" },
+            unfinished == 0 ? nil : "\(unfinished) of \(lanes.count) searches have never come to an end",
+        ]
+        return HealthReport.Part(
+            name: "history", isHealthy: true, detail: pieces.compactMap(\.self).joined(separator: "; "))
     }
 
     func keys() async -> [KeyStatus] { keyRing.statuses }

@@ -25,6 +25,16 @@ struct StoreService: Service {
     }
 }
 
+/// Does work of its own until it is told to stop, and then ends what it has begun.
+struct WorkService: Service {
+    /// Ends soon after its task is cancelled.
+    let work: @Sendable () async -> Void
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown { await work() }
+    }
+}
+
 /// Says when the daemon is ready and when it is leaving; the last in the list, so that it is told first to stop.
 struct ReadinessService: Service {
     let health: HealthMonitor

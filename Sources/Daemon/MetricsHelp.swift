@@ -12,6 +12,16 @@ enum MetricsHelp {
         "purser_budget_refusals":
             "Calls to Apple that were not made, by cause: exhausted, unfair, quota, or apple, which asked to wait.",
         "purser_verifications": "Signed data checked, by result.",
+        "purser_notifications": "Notifications that came in, by app, type and what became of them.",
+        "purser_quarantined_notifications":
+            "Notifications that Apple signed, but not for what the configuration names.",
+        "purser_deliveries": "Deliveries that are not over, by app and state.",
+        "purser_delivery_oldest_age_seconds":
+            "How long the oldest delivery that is not over has been here; 0 without one.",
+        "purser_cases_open": "Refund cases that Apple waits for an answer to, by app and environment.",
+        "purser_case_nearest_deadline_seconds":
+            "Time until the next deadline of an open case, below zero once it has passed; +Inf without one.",
+        "purser_sending_held": "1 while nothing is sent because the store came from a backup, else 0.",
         "purser_tokens_minted": "Tokens for Apple signed.",
         "purser_token_mint_failures": "Tokens for Apple that could not be signed.",
     ]

@@ -3,9 +3,13 @@ import JSON
 
 /// The delivery object of our API.
 enum DeliveryBody {
+    /// Room that a delivery takes.
+    static let size = 1024
+
     static func write(_ delivery: Delivery, to writer: inout JSONWriter) {
         writer.member("id", delivery.id)
         writer.member("app", delivery.app)
+        writer.memberOrNull("caseId", delivery.caseID)
         writer.memberOrNull("user", delivery.user?.value)
         writer.member("caller", delivery.caller)
         writer.member("transactionId", delivery.transactionID)
@@ -14,12 +18,27 @@ enum DeliveryBody {
         writer.member("state", delivery.state.rawValue)
         writer.member("createdAt", Timestamp.text(delivery.createdAt))
         writer.member("deadline", Timestamp.text(delivery.deadline))
+        writer.memberOrNull("nextAttemptAt", delivery.nextAttemptAt.map(Timestamp.text))
+        writer.member("attemptCount", delivery.attemptCount)
         writer.memberArray("attempts") { writer in
             for attempt in delivery.attempts { write(attempt, to: &writer) }
         }
         writer.member("mayHaveReachedApple", delivery.mayHaveReachedApple)
+        if let failure = delivery.failure {
+            writer.memberObject("failure") { write(failure, to: &$0) }
+        } else {
+            writer.memberNull("failure")
+        }
+        writer.memberOrNull("endedAt", delivery.endedAt.map(Timestamp.text))
         writer.memberArray("warnings") { writer in
             for warning in delivery.warnings { writer.value(warning) }
+        }
+    }
+
+    /// Writes a member with the ids of deliveries.
+    static func writeIDs(_ name: String, _ deliveries: [Delivery], to writer: inout JSONWriter) {
+        writer.memberArray(name) { writer in
+            for delivery in deliveries { writer.value(delivery.id) }
         }
     }
 
@@ -32,5 +51,12 @@ enum DeliveryBody {
             writer.memberOrNull("errorCode", attempt.errorCode)
             writer.memberOrNull("failure", attempt.failure)
         }
+    }
+
+    /// In the words of a problem, without what belongs to one request.
+    private static func write(_ failure: DeliveryFailure, to writer: inout JSONWriter) {
+        writer.member("reason", ProblemResponse.constant(failure.reason))
+        writer.member("detail", failure.message)
+        if let apple = failure.apple { writer.memberObject("apple") { ProblemResponse.write(apple, to: &$0) } }
     }
 }

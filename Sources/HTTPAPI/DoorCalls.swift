@@ -52,8 +52,10 @@ package struct DoorCalls: Sendable {
         switch call.kind {
         case .consumption(let version, let transactionID):
             let request = ConsumptionService.Request(
-                caller: bearer.caller.name, user: nil, transactionID: transactionID,
-                answer: try Self.consumption(version, body, bearer.app), deadline: nil)
+                caller: bearer.caller.name, target: .transaction(transactionID),
+                answer: try Self.consumption(version, body, bearer.app), environment: environment,
+                wait: max(.zero, ContinuousClock.now.duration(to: deadline)))
+            // What has been taken over reaches Apple, also when that takes longer than the program waits.
             _ = try await consumption.send(request, upstream)
             return Response(status: .accepted)
         case .forwarded, .imageUpload:

@@ -28,6 +28,8 @@ package struct Face: Sendable {
     private let options: Options
     private let routes: [Route]
     private let paths: Set<String>
+    /// Those of routes whose work goes on after an early answer.
+    private let pathsGoingOn: Set<String>
     private let responder: RouterResponder<FaceContext>
     private let authenticator: Authenticator?
     private let meter: RequestMeter
@@ -45,6 +47,7 @@ package struct Face: Sendable {
         self.options = options
         self.routes = routes
         paths = Set(routes.map(\.path))
+        pathsGoingOn = Set(routes.filter(\.goesOn).map(\.path))
         self.authenticator = authenticator
         meter = RequestMeter(face: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
@@ -68,8 +71,8 @@ package struct Face: Sendable {
         var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
         var context = FaceContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
         context.requestID = requestID
-        let wait = PreferHeader.wait(request.headers)
-        context.deadline = start + min(options.deadline, wait.map(Duration.seconds) ?? options.deadline)
+        context.start = start
+        context.preferences = PreferHeader(request.headers)
         var response: Response
         do {
             context.caller = try authenticator?.caller(of: request, from: channel)
@@ -85,7 +88,8 @@ package struct Face: Sendable {
             response = ProblemResponse.answer(wrapped, requestID: requestID).response(requestID: requestID)
         }
         if response.status == .methodNotAllowed { response.headers[.allow] = allowedMethods(request.uri.path) }
-        if let wait { response.headers[.preferenceApplied] = "wait=\(wait)" }
+        let goesOn = context.endpointPath.map(pathsGoingOn.contains) ?? false
+        response.headers[.preferenceApplied] = context.preferences.applied(canRespondAsync: goesOn)
         response.headers[.date] = clock.text()
         if let path = context.endpointPath, paths.contains(path) { record.route = path }
         record.status = response.status
@@ -105,9 +109,11 @@ package struct Face: Sendable {
         }
         let body = try await RequestBodyReader.read(
             request, route.body, maximumBytes: options.maximumBodyBytes)
+        let wait = route.goesOn ? nil : context.preferences.wait.map(Duration.seconds)
         let input = RequestInput(
-            requestID: context.requestID, parameters: parameters, query: try QueryString.parse(request.uri.query),
-            body: body, caller: context.caller, deadline: context.deadline)
+            requestID: context.requestID, headers: request.headers, preferences: context.preferences,
+            parameters: parameters, query: try QueryString.parse(request.uri.query), body: body,
+            caller: context.caller, deadline: context.start + min(options.deadline, wait ?? options.deadline))
         return try await route.handler(input).response(requestID: context.requestID)
     }
 

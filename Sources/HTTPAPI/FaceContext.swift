@@ -1,4 +1,5 @@
 import Domain
+import HTTPTypes
 import Hummingbird
 import Logging
 
@@ -7,7 +8,8 @@ struct FaceContext: RequestContext {
     var coreContext: CoreRequestContextStorage
     var requestID = ""
     var caller: Caller?
-    var deadline = ContinuousClock.now
+    var start = ContinuousClock.now
+    var preferences = PreferHeader([:])
 
     init(source: ApplicationRequestContextSource) {
         coreContext = CoreRequestContextStorage(source: source)

@@ -58,7 +58,8 @@ struct NotificationRoutes: Sendable {
         }
         guard checks.havePassed, let environment, let includesSigned, let token, let query else { throw checks.error }
         let page = try await gateway.notificationHistoryPage(
-            query, paginationToken: token, input.call(app, environment))
+            query, paginationToken: token, input.call(app, environment)
+        ).verifiedWhole()
         return Answer.object(capacity: 8192) { writer in
             writer.member("environment", environment.rawValue)
             writer.memberArray("notificationHistory") { writer in

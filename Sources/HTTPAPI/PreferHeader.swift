@@ -2,19 +2,36 @@ import HTTPTypes
 
 /// The preferences of a client.
 ///
-/// Source: RFC 7240. Only `wait` is honoured, and a value that is not a number of seconds is ignored.
-enum PreferHeader {
+/// Source: RFC 7240. Only `wait` and `respond-async` are honoured; a wait that is not a number of seconds is ignored.
+struct PreferHeader: Sendable {
     /// How many seconds at most the client wants to wait, if it says.
-    static func wait(_ headers: HTTPFields) -> Int? {
-        let preferences = headers[values: .prefer].flatMap { split($0, at: ",") }
-        for preference in preferences {
-            // What follows a semicolon are parameters, of which `wait` has none.
-            let pair = split(preference, at: ";")[0].split(separator: "=", maxSplits: 1)
-            guard let name = pair.first, trim(name).lowercased() == "wait" else { continue }
+    private(set) var wait: Int?
+    /// Whether it would rather be answered early than wait for the end, where both can be had.
+    private(set) var respondsAsync = false
+
+    init(_ headers: HTTPFields) {
+        var hasWait = false
+        for preference in headers[values: .prefer].flatMap({ Self.split($0, at: ",") }) {
+            // What follows a semicolon are parameters, of which neither has any.
+            let pair = Self.split(preference, at: ";")[0].split(separator: "=", maxSplits: 1)
+            switch pair.first.map({ Self.trim($0).lowercased() }) {
             // Of several, only the first counts.
-            return pair.count == 2 ? seconds(trim(pair[1])) : nil
+            case "wait" where !hasWait:
+                hasWait = true
+                wait = pair.count == 2 ? Self.seconds(Self.trim(pair[1])) : nil
+            case "respond-async": respondsAsync = true
+            default: break
+            }
         }
-        return nil
+    }
+
+    /// What of it is honoured, for the answer; nil when nothing is.
+    ///
+    /// `canRespondAsync`: whether the request goes on after an early answer.
+    func applied(canRespondAsync: Bool) -> String? {
+        let async = respondsAsync && canRespondAsync ? "respond-async" : nil
+        let applied = [async, wait.map { "wait=\($0)" }].compactMap(\.self)
+        return applied.isEmpty ? nil : applied.joined(separator: ", ")
     }
 
     private static func seconds(_ text: Substring) -> Int? {

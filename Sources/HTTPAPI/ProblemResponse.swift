@@ -43,6 +43,11 @@ package enum ProblemResponse {
         if let delivery = error.delivery {
             writer.memberObject("delivery") { DeliveryBody.write(delivery, to: &$0) }
         }
+        if !error.cases.isEmpty {
+            writer.memberArray("cases") { writer in
+                for refundCase in error.cases { writer.object { CaseBody.writeSummary(refundCase, to: &$0) } }
+            }
+        }
     }
 
     /// Writes the member `problem`, where a part of a larger answer failed.
@@ -162,7 +167,8 @@ package enum ProblemResponse {
         }
     }
 
-    private static func write(_ apple: AppleFailure, to writer: inout JSONWriter) {
+    /// Writes the members of `apple`.
+    static func write(_ apple: AppleFailure, to writer: inout JSONWriter) {
         writer.member("httpStatus", apple.httpStatus)
         writer.memberOrNull("errorCode", apple.errorCode)
         writer.memberOrNull("errorName", apple.errorName)

@@ -9,11 +9,17 @@ enum RequestBodyReader {
     ///
     /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
     static func read(_ request: Request, _ body: Route.Body, maximumBytes: Int) async throws -> [UInt8] {
-        guard body == .json else { return [] }
-        guard isJSON(request.headers[.contentType]) else {
-            throw ServiceError(.unsupportedMediaType, "Send the body as `Content-Type: application/json`.")
-        }
-        return try await collect(request, maximumBytes: maximumBytes)
+        guard body != .none else { return [] }
+        let isDeclared = isJSON(request.headers[.contentType])
+        guard isDeclared || body == .optionalJSON else { throw undeclared }
+        let bytes = try await collect(request, maximumBytes: maximumBytes)
+        if body == .optionalJSON, bytes.isEmpty { return Array("{}".utf8) }
+        guard isDeclared else { throw undeclared }
+        return bytes
+    }
+
+    private static var undeclared: ServiceError {
+        ServiceError(.unsupportedMediaType, "Send the body as `Content-Type: application/json`.")
     }
 
     /// The body's bytes, whatever they are.

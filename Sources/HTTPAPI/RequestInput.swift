@@ -1,10 +1,13 @@
 import Domain
 import Foundation
+import HTTPTypes
 import JSON
 
 /// What a handler gets to see of a request: decoded, bounded and authenticated.
 package struct RequestInput: Sendable {
     package let requestID: String
+    let headers: HTTPFields
+    let preferences: PreferHeader
     /// Path parameters by name, percent-decoded.
     let parameters: [String: String]
     /// Query parameters in the order given, percent-decoded.
@@ -94,6 +97,9 @@ package struct RequestInput: Sendable {
                 })
         }
     }
+
+    /// How long the request may still wait for something.
+    var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
     /// The body as a JSON object.
     ///

@@ -22,6 +22,8 @@ package struct Route: Sendable {
         case none
         /// One JSON object.
         case json
+        /// One JSON object or nothing, which counts as an empty object.
+        case optionalJSON
     }
 
     package let method: HTTPRequest.Method
@@ -29,6 +31,8 @@ package struct Route: Sendable {
     package let path: String
     let access: Access
     let body: Body
+    /// Whether what the request asks for goes on after an early answer: `Prefer: wait` bounds the answer alone.
+    let goesOn: Bool
     let handler: Handler
 
     /// A route without an app.
@@ -40,18 +44,20 @@ package struct Route: Sendable {
         self.path = path
         self.access = access
         self.body = body
+        goesOn = false
         self.handler = handler
     }
 
     /// A route below `/v1/apps/{app}`.
     init(
         _ method: HTTPRequest.Method, _ path: String, _ scope: Scope, in apps: AppCatalog,
-        body: Body = .none, handler: @escaping AppHandler
+        body: Body = .none, goesOn: Bool = false, handler: @escaping AppHandler
     ) {
         self.method = method
         self.path = path
         access = .scope(scope)
         self.body = body
+        self.goesOn = goesOn
         self.handler = { input throws(ServiceError) in
             try await handler(try apps.app(try input.parameter("app")), input)
         }

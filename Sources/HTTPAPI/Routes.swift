@@ -6,6 +6,13 @@ package struct APIServices: Sendable {
     package let apps: AppCatalog
     package let gateway: any AppStoreServerAPI
     package let consumption: ConsumptionService
+    package let consumptionWait: Duration
+    package let deliveries: DeliveryService
+    package let cases: CaseService
+    package let consent: ConsentService
+    package let notifications: NotificationService
+    package let events: EventFeed
+    package let pageTokens: PageTokenCoder
     package let overview: UserOverviewService
     package let purchases: UserPurchasesService
     package let subscriptions: UserSubscriptionsService
@@ -13,15 +20,25 @@ package struct APIServices: Sendable {
     package let budgets: RateBudgets
     package let now: WallClock
 
-    /// `now`: the time of day, for windows that Apple counts back from it.
+    /// `consumptionWait`: how long an answer waits for Apple when its caller does not say; `pageTokens`: for lists that are
+    /// kept in the store; `now`: the time of day, for windows that Apple counts back from it and for what is left of them.
     package init(
         apps: AppCatalog, gateway: any AppStoreServerAPI, consumption: ConsumptionService,
+        consumptionWait: Duration = .seconds(5), deliveries: DeliveryService, cases: CaseService,
+        consent: ConsentService, notifications: NotificationService, events: EventFeed, pageTokens: PageTokenCoder,
         overview: UserOverviewService, purchases: UserPurchasesService, subscriptions: UserSubscriptionsService,
         links: LinkService, budgets: RateBudgets, now: @escaping WallClock
     ) {
         self.apps = apps
         self.gateway = gateway
         self.consumption = consumption
+        self.consumptionWait = consumptionWait
+        self.deliveries = deliveries
+        self.cases = cases
+        self.consent = consent
+        self.notifications = notifications
+        self.events = events
+        self.pageTokens = pageTokens
         self.overview = overview
         self.purchases = purchases
         self.subscriptions = subscriptions
@@ -36,22 +53,29 @@ package enum Routes {
     /// The face for internal services.
     package static func api(_ services: APIServices) -> [Route] {
         let list = Route(.get, "/v1/apps", .authenticated) { AppRoutes.list(services.apps, $0) }
-        return [list] + users(services) + transactions(services) + apple(services)
+        return [list] + users(services) + refundRequests(services) + received(services) + transactions(services)
+            + apple(services)
     }
 
     /// What is known of a user.
     private static func users(_ services: APIServices) -> [Route] {
         let apps = services.apps
         let user = "/v1/apps/{app}/users/{user}"
-        let consumption = ConsumptionRoutes(service: services.consumption)
-        let overview = UserOverviewRoutes(service: services.overview)
+        let consumption = ConsumptionRoutes(service: services.consumption, defaultWait: services.consumptionWait)
+        let overview = UserOverviewRoutes(
+            service: services.overview, consent: services.consent, cases: services.cases)
         let purchases = UserPurchasesRoutes(service: services.purchases)
         let subscriptions = SubscriptionRoutes(gateway: services.gateway, service: services.subscriptions)
         let links = LinkRoutes(service: services.links)
+        let consent = ConsentRoutes(service: services.consent)
         return [
             Route(.get, user, .transactionsRead, in: apps, handler: overview.get),
+            Route(.delete, user, .usersErase, in: apps, handler: consent.erase),
+            Route(.get, user + "/consent", .consentRead, in: apps, handler: consent.get),
+            Route(.put, user + "/consent", .consentWrite, in: apps, body: .json, handler: consent.record),
             Route(
-                .post, user + "/consumption", .consumptionWrite, in: apps, body: .json, handler: consumption.forUser),
+                .post, user + "/consumption", .consumptionWrite, in: apps, body: .json, goesOn: true,
+                handler: consumption.forUser),
             Route(.get, user + "/refunds", .refundsRead, in: apps, handler: purchases.refunds),
             Route(.get, user + "/transactions", .transactionsRead, in: apps, handler: purchases.transactions),
             Route(.get, user + "/subscriptions", .transactionsRead, in: apps, handler: subscriptions.forUser),
@@ -61,11 +85,47 @@ package enum Routes {
         ]
     }
 
+    /// What Apple asks about refunds, and what has become of the answers.
+    private static func refundRequests(_ services: APIServices) -> [Route] {
+        let apps = services.apps
+        let (cases, deliveries) = ("/v1/apps/{app}/cases", "/v1/apps/{app}/deliveries")
+        let consumption = ConsumptionRoutes(service: services.consumption, defaultWait: services.consumptionWait)
+        let refund = CaseRoutes(service: services.cases, tokens: services.pageTokens, now: services.now)
+        let delivery = DeliveryRoutes(service: services.deliveries, tokens: services.pageTokens)
+        return [
+            Route(.get, cases, .consumptionRead, in: apps, handler: refund.list),
+            Route(.get, cases + "/{caseId}", .consumptionRead, in: apps, handler: refund.get),
+            Route(
+                .post, cases + "/{caseId}/consumption", .consumptionWrite, in: apps, body: .json, goesOn: true,
+                handler: consumption.forCase),
+            Route(
+                .post, cases + "/{caseId}:decline", .consumptionWrite, in: apps, body: .optionalJSON,
+                handler: refund.decline),
+            Route(.get, deliveries, .consumptionRead, in: apps, handler: delivery.list),
+            Route(.get, deliveries + "/{deliveryId}", .consumptionRead, in: apps, handler: delivery.get),
+            Route(.post, deliveries + "/{deliveryId}:cancel", .consumptionWrite, in: apps, handler: delivery.cancel),
+        ]
+    }
+
+    /// What Apple has sent, and everything that happens.
+    private static func received(_ services: APIServices) -> [Route] {
+        let apps = services.apps
+        let received = "/v1/apps/{app}/notifications"
+        let notifications = ReceivedNotificationRoutes(service: services.notifications, tokens: services.pageTokens)
+        let events = EventRoutes(feed: services.events)
+        return [
+            Route(.get, received, .notificationsRead, in: apps, handler: notifications.list),
+            Route(.post, received, .notificationsWrite, in: apps, body: .json, handler: notifications.forward),
+            Route(.get, received + "/{notificationUUID}", .notificationsRead, in: apps, handler: notifications.get),
+            Route(.get, "/v1/apps/{app}/events", .eventsRead, in: apps, handler: events.list),
+        ]
+    }
+
     /// What Apple knows by transaction id, and what can be done with a transaction.
     private static func transactions(_ services: APIServices) -> [Route] {
         let (apps, gateway) = (services.apps, services.gateway)
         let transaction = "/v1/apps/{app}/transactions/{transactionId}"
-        let consumption = ConsumptionRoutes(service: services.consumption)
+        let consumption = ConsumptionRoutes(service: services.consumption, defaultWait: services.consumptionWait)
         let transactions = TransactionRoutes(gateway: gateway, batch: TransactionBatchService(gateway: gateway))
         let lists = TransactionListRoutes(gateway: gateway)
         let subscriptions = SubscriptionRoutes(gateway: gateway, service: services.subscriptions)
@@ -84,7 +144,7 @@ package enum Routes {
                 .get, transaction + "/appTransaction", .transactionsRead, in: apps,
                 handler: transactions.appTransaction),
             Route(
-                .post, transaction + "/consumption", .consumptionWrite, in: apps, body: .json,
+                .post, transaction + "/consumption", .consumptionWrite, in: apps, body: .json, goesOn: true,
                 handler: consumption.forTransaction),
             Route(
                 .put, transaction + "/appAccountToken", .transactionsWrite, in: apps, body: .json,
@@ -124,17 +184,30 @@ package enum Routes {
         ]
     }
 
+    /// The largest request of the face for Apple's notifications, in bytes.
+    package static let maximumNotificationBytes = 1 << 20
+
+    /// The face for Apple's notifications, which nobody else has anything to ask of.
+    package static func webhook(apps: AppCatalog, notifications: NotificationService) -> [Route] {
+        let webhook = WebhookRoutes(apps: apps, service: notifications)
+        return [Route(.post, "/webhooks/apple/{app}", .open, body: .json, handler: webhook.receive)]
+    }
+
     /// The face for operators.
     package static func admin(
-        apps: AppCatalog, callers: CallerKeyService, health: any HealthReporter
+        apps: AppCatalog, callers: CallerKeyService, health: any HealthReporter, store: StoreAdministration
     ) -> [Route] {
         let callers = CallerRoutes(service: callers)
+        let store = StoreRoutes(store: store)
         return [
             Route(.get, "/healthz", .open) { _ in await HealthRoutes.report(health) },
             Route(.get, "/v1/apps", .open) { _ in await AppRoutes.listWithKeys(apps, health) },
             Route(.get, "/v1/callers", .open, handler: callers.list),
             Route(.post, "/v1/callers/{name}/keys", .open, body: .json, handler: callers.issueKey),
             Route(.delete, "/v1/callers/{name}/keys/{keyId}", .open, handler: callers.revokeKey),
+            Route(.post, "/v1/store:backup", .open, body: .json, handler: store.backup),
+            Route(.post, "/v1/store:check", .open, handler: store.check),
+            Route(.post, "/v1/deliveries:release", .open, handler: store.release),
         ]
     }
 

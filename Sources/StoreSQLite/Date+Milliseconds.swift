@@ -7,4 +7,7 @@ extension Date {
 
     /// The nearest millisecond.
     var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+
+    /// As it comes back from its row.
+    var asStored: Date { Date(milliseconds: milliseconds) }
 }

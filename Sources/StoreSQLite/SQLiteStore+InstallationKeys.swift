@@ -1,4 +1,3 @@
-import Foundation
 import GRDB
 
 extension SQLiteStore {
@@ -10,17 +9,9 @@ extension SQLiteStore {
     /// - Returns: the key, the same at every call.
     /// - Throws: `storeUnavailable`, or what `make` throws.
     package func installationKey(name: String, make: @escaping @Sendable () throws -> [UInt8]) async throws -> [UInt8] {
-        let fresh = Data(try make())
+        let fresh = try make()
         return try await write("read an installation key") { database in
-            try database.execute(
-                sql: "INSERT OR IGNORE INTO installationKey (name, value) VALUES (?, ?)", arguments: [name, fresh])
-            let kept = try Data.fetchOne(
-                database, sql: "SELECT value FROM installationKey WHERE name = ?", arguments: [name])
-            // Never make do with less: an empty key would authenticate everything.
-            guard let kept, !kept.isEmpty else {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an installation key is missing")
-            }
-            return Array(kept)
+            try InstallationKeyRow.fetch(name, orKeep: fresh, in: database)
         }
     }
 }

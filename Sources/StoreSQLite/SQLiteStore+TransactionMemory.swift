@@ -25,36 +25,25 @@ extension SQLiteStore: TransactionMemory {
         }
     }
 
+    package func identifiers(
+        of appTransactionID: String, app: String, environment: AppStoreEnvironment, limit: Int
+    ) async throws(ServiceError) -> Set<String> {
+        try await read("read the identifiers of an account") { database in
+            try String.fetchSet(
+                database,
+                sql: """
+                    SELECT identifier FROM knownIdentifier WHERE app = ? AND appTransactionId = ? AND environment = ?
+                    ORDER BY id DESC LIMIT ?
+                    """,
+                arguments: [app, appTransactionID, environment.rawValue, limit])
+        }
+    }
+
     package func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError) {
         guard !entries.isEmpty else { return }
         let maximum = maximumKnownIdentifiers
         try await write("remember identifiers") { database in
-            // An unchanged entry is no write, so that what is known already costs no page.
-            let statement = try database.cachedStatement(
-                sql: """
-                    INSERT INTO knownIdentifier (app, identifier, environment, appTransactionId) VALUES (?, ?, ?, ?)
-                    ON CONFLICT (app, identifier, environment) DO UPDATE SET appTransactionId = excluded.appTransactionId
-                    WHERE excluded.appTransactionId IS NOT NULL AND appTransactionId IS NOT excluded.appTransactionId
-                    """)
-            for entry in entries {
-                try statement.execute(
-                    arguments: [app, entry.identifier, entry.environment.rawValue, entry.appTransactionID])
-            }
-            try Self.forgetOldest(database, beyond: maximum, atMost: entries.count + Self.forgettingSlack)
+            try KnownIdentifierRow.remember(entries, app: app, keeping: maximum, in: database)
         }
-    }
-}
-
-extension SQLiteStore {
-    /// How many more identifiers one write may forget than it adds, for a maximum that was lowered.
-    private static let forgettingSlack = 500
-
-    private static func forgetOldest(_ database: Database, beyond maximum: Int, atMost batch: Int) throws {
-        try database.execute(
-            sql: """
-                DELETE FROM knownIdentifier
-                WHERE id <= (SELECT max(id) FROM knownIdentifier) - ? AND id < (SELECT min(id) FROM knownIdentifier) + ?
-                """,
-            arguments: [maximum, batch])
     }
 }

@@ -1,25 +1,34 @@
 package import Domain
 import GRDB
 
-/// Links, remembered identifiers and installation keys in one SQLite file.
+/// Everything that is kept, in one SQLite file.
 ///
 /// Write-ahead logging, fsync on every commit, and an operating-system lock that keeps a second daemon out. Reads run beside
-/// the one writer; nothing here blocks a thread of the cooperative pool.
+/// the one writer, writes that come at the same time share a commit; nothing here blocks a thread of the cooperative pool.
 package final class SQLiteStore: Sendable {
     /// How many reads may run at once.
     private static let maximumReaders = 4
     /// How long, in seconds, a statement waits for another process's lock on the file, as a backup takes one.
     private static let busyTimeout = 5.0
 
+    /// Rings after each commit that kept events.
+    package let bell: CommitBell
     let pool: DatabasePool
-    let gauge = ExecutorGauge()
+    let gauge: ExecutorGauge
+    let commits: GroupCommit
     let maximumKnownIdentifiers: Int
+    let tombstones: Tombstones
     private let lock: StoreLock
 
-    private init(pool: DatabasePool, lock: StoreLock, maximumKnownIdentifiers: Int) {
+    private init(pool: DatabasePool, lock: StoreLock, maximumKnownIdentifiers: Int, tombstones: Tombstones) {
+        bell = CommitBell()
+        pool.add(transactionObserver: EventObserver(bell: bell), extent: .databaseLifetime)
         self.pool = pool
-        self.lock = lock
+        gauge = ExecutorGauge()
+        commits = GroupCommit(pool: pool, gauge: gauge)
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
+        self.tombstones = tombstones
+        self.lock = lock
     }
 
     /// Opens the store, creating the file (mode 0600) and migrating it forward as needed.
@@ -28,15 +37,19 @@ package final class SQLiteStore: Sendable {
     ///   - path: the file; its folder must exist.
     ///   - maximumKnownIdentifiers: how many identifiers are remembered before the oldest are forgotten. Five million take
     ///     about half a gigabyte.
+    ///   - makeTombstones: makes the hashes of erased users from a secret of this installation: HMAC-SHA-256 under that key,
+    ///     empty where it fails. Without it a user who has withdrawn consent cannot be erased.
     /// - Returns: the store, ready for use.
     /// - Throws: `storeUnavailable`, naming the file and what is wrong: no folder, another daemon, not a database, another
     ///   program's, written by a newer version.
     package static func open(
-        at path: String, maximumKnownIdentifiers: Int = 5_000_000
+        at path: String, maximumKnownIdentifiers: Int = 5_000_000,
+        tombstones makeTombstones: (@Sendable (_ key: [UInt8]) -> TombstoneHasher)? = nil
     ) async throws(ServiceError) -> SQLiteStore {
         try await Blocking.run {
             Result { () throws(ServiceError) in
-                try openNow(at: path, maximumKnownIdentifiers: maximumKnownIdentifiers)
+                try openNow(
+                    at: path, maximumKnownIdentifiers: maximumKnownIdentifiers, makeTombstones: makeTombstones)
             }
         }.get()
     }
@@ -54,7 +67,8 @@ package final class SQLiteStore: Sendable {
     }
 
     private static func openNow(
-        at path: String, maximumKnownIdentifiers: Int
+        at path: String, maximumKnownIdentifiers: Int,
+        makeTombstones: (@Sendable (_ key: [UInt8]) -> TombstoneHasher)?
     ) throws(ServiceError) -> SQLiteStore {
         let file = try StoreFile.resolve(path)
         let lock = try StoreLock.acquire(for: file)
@@ -64,7 +78,12 @@ package final class SQLiteStore: Sendable {
             // GRDB gives the pool's writer synchronous=NORMAL; what we promise must survive a power cut.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
             try Schema.migrate(pool)
-            return SQLiteStore(pool: pool, lock: lock, maximumKnownIdentifiers: maximumKnownIdentifiers)
+            let hasher = try makeTombstones.map { make in
+                try pool.write { make(try InstallationKeyRow.fetch("tombstones", orKeep: Tombstones.freshKey, in: $0)) }
+            }
+            return SQLiteStore(
+                pool: pool, lock: lock, maximumKnownIdentifiers: maximumKnownIdentifiers,
+                tombstones: Tombstones(hasher: hasher))
         } catch {
             throw StoreFailure.serviceError(error, doing: "open", store: "The store \(file)")
         }
@@ -99,22 +118,23 @@ extension SQLiteStore {
         }
     }
 
-    /// Runs one transaction; what it wrote is on disk when this returns.
+    /// Runs one atomic operation; what it wrote is on disk when this returns.
+    ///
+    /// Operations that come at the same time share a transaction. A task that is cancelled before its operation is taken
+    /// over changes nothing; after that the operation runs to its end.
     func write<Value: Sendable>(
         _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(ServiceError) -> Value {
         do {
-            // Not `pool.write`: the gauge must see the waits of BEGIN and COMMIT too.
-            return try await pool.writeWithoutTransaction { [gauge] database in
-                try gauge.inside {
-                    var value: Value?
-                    try database.inTransaction(.immediate) {
-                        value = try body(database)
-                        return .commit
-                    }
-                    guard let value else { throw DatabaseError(message: "transaction without a result") }
-                    return value
-                }
+            try Task.checkCancellation()
+            return try await withCheckedThrowingContinuation { continuation in
+                commits.submit(
+                    PendingWrite(
+                        run: { database in
+                            let value = try body(database)
+                            return { continuation.resume(returning: value) }
+                        },
+                        fail: { continuation.resume(throwing: $0) }))
             }
         } catch {
             throw StoreFailure.serviceError(error, doing: purpose)

@@ -100,6 +100,12 @@ enum Schema {
                     ) STRICT;
                     """)
         }
+        migrator.registerMigration("0004 deliveries and consent") { database in
+            try database.execute(sql: deliveriesAndConsent)
+        }
+        migrator.registerMigration("0005 notifications, cases and events") { database in
+            try database.execute(sql: notificationsCasesAndEvents)
+        }
         return migrator
     }
 

@@ -18,7 +18,7 @@ final class StoreLock: Sendable {
     ///
     /// - Throws: `storeUnavailable` naming the file and the process that holds it.
     static func acquire(for path: String) throws(ServiceError) -> StoreLock {
-        let lockPath = path + ".lock"
+        let lockPath = fileName(for: path)
         let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw StoreFile.failure(path, "its lock \(lockPath): \(StoreFile.reason(errno))") }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
@@ -38,6 +38,13 @@ final class StoreLock: Sendable {
         return StoreLock(descriptor: descriptor)
     }
 
+    /// Takes the lock of a store that has been in use here; a file that never was, such as a backup, gets none.
+    ///
+    /// - Throws: as `acquire`.
+    static func acquireIfPresent(for path: String) throws(ServiceError) -> StoreLock? {
+        FileManager.default.fileExists(atPath: fileName(for: path)) ? try acquire(for: path) : nil
+    }
+
     /// Lets the next one in; safe to call again.
     func release() {
         descriptor.withLock { descriptor in
@@ -45,6 +52,9 @@ final class StoreLock: Sendable {
             descriptor = nil
         }
     }
+
+    /// The lock's file.
+    static func fileName(for path: String) -> String { path + ".lock" }
 
     private static func readHolder(_ descriptor: CInt) -> String {
         var buffer = [UInt8](repeating: 0, count: 32)

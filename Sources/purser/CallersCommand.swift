@@ -23,26 +23,13 @@ struct CallersCommand: ParsableCommand {
         }
     }
 
-    /// How to reach the running daemon.
-    struct DaemonOptions: ParsableArguments {
-        @Option(name: [.customShort("c"), .long], help: "The configuration file, which names the admin socket.")
-        var config = "/etc/purser/purser.yaml"
-
-        @Option(help: "The admin socket; the configuration file is then not read.")
-        var socket: String?
-
-        var command: CallerKeysCommand {
-            CallerKeysCommand(file: config, socket: socket, environment: ProcessInfo.processInfo.environment)
-        }
-    }
-
     /// The command `purser callers list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(abstract: "List every caller with its keys.")
 
-        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var options: DaemonOptions
 
-        func run() async throws { try await daemon.command.list().finish() }
+        func run() async throws { try await options.callerKeys.list().finish() }
     }
 
     /// The command `purser callers issue-key`.
@@ -67,10 +54,10 @@ struct CallersCommand: ParsableCommand {
         @Option(help: "The file to write; it must not exist. (default: NAME-APP.p8)")
         var out: String?
 
-        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var options: DaemonOptions
 
         func run() async throws {
-            try await daemon.command.issue(caller: name, app: app, scopes: scope, to: out ?? "\(name)-\(app).p8")
+            try await options.callerKeys.issue(caller: name, app: app, scopes: scope, to: out ?? "\(name)-\(app).p8")
                 .finish()
         }
     }
@@ -85,8 +72,12 @@ struct CallersCommand: ParsableCommand {
         @Argument(help: "The id of the key.")
         var keyID: String
 
-        @OptionGroup var daemon: DaemonOptions
+        @OptionGroup var options: DaemonOptions
 
-        func run() async throws { try await daemon.command.revoke(caller: name, keyID: keyID).finish() }
+        func run() async throws { try await options.callerKeys.revoke(caller: name, keyID: keyID).finish() }
     }
+}
+
+extension DaemonOptions {
+    fileprivate var callerKeys: CallerKeysCommand { CallerKeysCommand(daemon: daemon) }
 }

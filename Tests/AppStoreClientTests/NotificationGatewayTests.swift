@@ -86,6 +86,26 @@ struct NotificationGatewayTests {
             })
     }
 
+    @Test func `what does not verify on a page of the history is left out and counted`() async throws {
+        let good = try notification(#""data":{\#(Self.app)}"#)
+        let foreign = try notification(
+            #""data":{"bundleId":"com.example.gems","appAppleId":2,"environment":"Production"}"#)
+        let unknown = try notification(#""later":{\#(Self.app)}"#)
+        let answer = """
+            {"hasMore":false,"notificationHistory":[{"signedPayload":"\(foreign)"},{"signedPayload":"\(good)"},\
+            {"signedPayload":"\(unknown)"},{"signedPayload":"a.b.c"},{}]}
+            """
+        try await UpstreamFixture.run(
+            parts, handler: { _ in .init(answer) },
+            during: { fixture in
+                let page = try await fixture.client.notificationHistoryPage(
+                    NotificationHistoryQuery(startDate: 1, endDate: 2), paginationToken: nil, fixture.call())
+                #expect(page.notifications.map(\.notification.signed) == [good])
+                #expect(page.unverifiedCount == 4)
+                #expect(throws: ServiceError(.appleAnswerInvalid, "")) { try page.verifiedWhole() }
+            })
+    }
+
     @Test func `a part inside that is another app's fails the notification`() async throws {
         let foreign = try signer.transaction(bundleID: "com.example.gems")
         let signed = try notification(#""data":{\#(Self.app),"signedTransactionInfo":"\#(foreign)"}"#)

@@ -53,6 +53,8 @@ struct ConsumptionTests {
             let received = try #require(fixture.state.received.requests.last)
             #expect(received.operation == .sendConsumptionInformation)
             #expect(received.body == .object(Self.good))
+            #expect(received.consumption == Self.body([]))
+            #expect(received.arrival <= received.time)
             #expect(received.status == 202)
         }
     }

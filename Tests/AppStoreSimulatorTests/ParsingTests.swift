@@ -75,9 +75,9 @@ struct ParsingTests {
             let number = log.nextNumber()
             log.append(
                 ReceivedRequest(
-                    number: number, time: 0, environment: .sandbox, method: "GET", path: "/", query: nil,
-                    operation: nil, identifier: nil, bundleID: nil, keyID: nil, body: nil, bodyCount: 0, status: 404,
-                    errorCode: nil, reason: nil, faults: []))
+                    number: number, arrival: 0, time: 0, environment: .sandbox, method: "GET", path: "/", query: nil,
+                    operation: nil, identifier: nil, bundleID: nil, keyID: nil, body: nil, consumption: nil,
+                    bodyCount: 0, status: 404, errorCode: nil, reason: nil, faults: []))
         }
         #expect(log.requests.count == ReceivedLog.capacity)
         #expect(log.requests.last?.number == total)

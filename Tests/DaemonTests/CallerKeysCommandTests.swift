@@ -12,7 +12,7 @@ struct CallerKeysCommandTests {
     }
 
     private func command(_ socket: URL) -> CallerKeysCommand {
-        CallerKeysCommand(file: "/nowhere.yaml", socket: socket.path, environment: [:])
+        CallerKeysCommand(daemon: RunningDaemon(file: "/nowhere.yaml", socket: socket.path, environment: [:]))
     }
 
     @Test func withoutADaemonEachSaysSoAndNoKeyIsLeftBehind() async throws {
@@ -46,7 +46,7 @@ struct CallerKeysCommandTests {
     }
 
     @Test func aConfigurationThatCannotBeReadEndsWith78() async {
-        let command = CallerKeysCommand(file: "/nowhere.yaml", socket: nil, environment: [:])
+        let command = CallerKeysCommand(daemon: RunningDaemon(file: "/nowhere.yaml", socket: nil, environment: [:]))
         let outcome = await command.list()
         #expect(outcome.status == .configuration)
         #expect(outcome.errorOutput.contains("/nowhere.yaml"))
@@ -57,7 +57,8 @@ struct CallerKeysCommandTests {
             let file = folder.appending(path: "purser.yaml")
             let yaml = ConfigurationFixture.minimal + "listeners: { admin: { address: none } }\n"
             try Data(yaml.utf8).write(to: file)
-            let outcome = await CallerKeysCommand(file: file.path, socket: nil, environment: [:]).list()
+            let outcome = await CallerKeysCommand(daemon: RunningDaemon(file: file.path, socket: nil, environment: [:]))
+                .list()
             #expect(outcome.status == .failure)
             #expect(outcome.errorOutput.contains("\(file.path) switches the admin listener off"))
         }

@@ -33,13 +33,13 @@ struct ConfigurationFileTests {
                 lgo: { level: debug }
                 listeners:
                   api: { adress: "127.0.0.1:1" }
-                  webhook: { address: "127.0.0.1:2" }
+                  internal: { address: "127.0.0.1:2" }
                 """)
         #expect(
             problems.map(\.description) == [
                 "purser.yaml:14:1: lgo: Unknown key. Did you mean `log`?",
                 "purser.yaml:16:10: listeners.api.adress: Unknown key. Did you mean `address`?",
-                "purser.yaml:17:3: listeners.webhook: Unknown key. Known here: `admin`, `api`, `appleProduction`, `appleSandbox`, `health`.",
+                "purser.yaml:17:3: listeners.internal: Unknown key. Known here: `admin`, `api`, `appleProduction`, `appleSandbox`, `health`, `webhook`.",
             ])
     }
 

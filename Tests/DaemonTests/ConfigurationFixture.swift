@@ -23,12 +23,13 @@ enum ConfigurationFixture {
     /// The SHA-256 of nothing at all.
     static let digest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
 
-    /// Values that are no defaults, by variable; those of `admin` and `health` that `api` has too are left out.
+    /// Values that are no defaults, by variable; those of other listeners that `api` has too are left out.
     static let everyVariable = [
         "PURSER_STORE": "sqlite:/e.db", "PURSER_LOG_LEVEL": "warning",
         "PURSER_LISTENERS_API_ADDRESS": "unix:/run/api.sock", "PURSER_LISTENERS_API_MODE": "0660",
         "PURSER_LISTENERS_API_MAXIMUM_CONNECTIONS": "7", "PURSER_LISTENERS_API_MAXIMUM_HEADER_BYTES": "2KiB",
         "PURSER_LISTENERS_API_MAXIMUM_BODY_BYTES": "3KiB", "PURSER_LISTENERS_API_IDLE_TIMEOUT": "9s",
+        "PURSER_LISTENERS_WEBHOOK_ADDRESS": "[::]:8081",
         "PURSER_LISTENERS_APPLE_PRODUCTION_ADDRESS": "127.0.0.1:8443",
         "PURSER_LISTENERS_APPLE_SANDBOX_ADDRESS": "127.0.0.1:8444", "PURSER_LISTENERS_ADMIN_ADDRESS": "none",
         "PURSER_LISTENERS_HEALTH_ADDRESS": "0.0.0.0:9090",
@@ -39,7 +40,10 @@ enum ConfigurationFixture {
         "PURSER_APPLE_RATE_LIMITS_SANDBOX_SHARE": "11%", "PURSER_APPLE_RATE_LIMITS_RESERVED_SHARE": "0%",
         "PURSER_APPLE_MAXIMUM_RESPONSE_BYTES": "1MiB", "PURSER_SHUTDOWN_DRAIN_DELAY": "4s",
         "PURSER_SHUTDOWN_TIMEOUT": "5s", "PURSER_SNAPSHOTS_LIFETIME": "1m",
-        "PURSER_SNAPSHOTS_MAXIMUM_BYTES": "2MiB",
+        "PURSER_SNAPSHOTS_MAXIMUM_BYTES": "2MiB", "PURSER_DELIVERIES_CONCURRENCY": "8",
+        "PURSER_DELIVERIES_WAIT": "0s", "PURSER_NOTIFICATIONS_HISTORY_INTERVAL": "1h",
+        "PURSER_NOTIFICATIONS_HISTORY_FIRST_LOOK_BACK": "10d", "PURSER_RETENTION_NOTIFICATIONS": "7d",
+        "PURSER_RETENTION_DELIVERIES": "8d", "PURSER_RETENTION_ATTEMPTS": "9d", "PURSER_RETENTION_EVENTS": "10d",
     ]
 
     /// Reads a configuration that should be valid.

@@ -10,6 +10,8 @@ struct ConfigurationListenersTests {
     @Test func theDefaultAddressesAreLocal() throws {
         let listeners = try ConfigurationFixture.configuration(ConfigurationFixture.minimal).listeners
         #expect(listeners.api == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8080)))
+        #expect(listeners.webhook == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8081)))
+        #expect(listeners.webhook?.maximumBodyBytes == 1 << 20)
         #expect(listeners.admin == ListenerSettings(address: .unix(path: "/run/purser/admin.sock", mode: 0o600)))
         #expect(listeners.health == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 9090)))
     }
@@ -20,8 +22,8 @@ struct ConfigurationListenersTests {
         #expect(listeners.admin == nil)
         #expect(listeners.health == nil)
         #expect(listeners.api != nil)
-        let all = "  api: { address: none }\n  admin: { address: none }\n  health: { address: none }\n"
-        #expect(places(all) == ["14 listeners"])
+        let all = ["api", "webhook", "admin", "health"].map { "  \($0): { address: none }\n" }
+        #expect(places(all.joined()) == ["14 listeners"])
     }
 
     @Test(arguments: [
@@ -30,7 +32,10 @@ struct ConfigurationListenersTests {
     func theListenersForCallersAndOperatorsStayOnThisMachine(address: String) {
         #expect(places("  api: { address: \"\(address)\" }\n") == ["15 listeners.api.address"])
         #expect(places("  admin: { address: \"\(address)\" }\n") == ["15 listeners.admin.address"])
+        // Neither takes a credential, and monitoring and an ingress are on other machines.
         #expect(places("  health: { address: \"\(address)\" }\n") == [])
+        let webhook = "  api: { address: \"127.0.0.1:1\" }\n  webhook: { address: \"\(address)\" }\n"
+        #expect(places(webhook) == [])
     }
 
     @Test(arguments: ["127.0.0.1:8088", "127.1.2.3:8088", "[::1]:8088", "unix:/run/purser/api.sock"])
@@ -83,7 +88,7 @@ struct ConfigurationListenersTests {
             doors.appleSandbox
                 == ListenerSettings(
                     address: .unix(path: "/run/purser/sandbox.sock", mode: 0o600), maximumBodyBytes: 2 << 20))
-        #expect(doors.all.map(\.name) == ["api", "admin", "health", "appleProduction", "appleSandbox"])
+        #expect(doors.all.map(\.name) == ["api", "webhook", "admin", "health", "appleProduction", "appleSandbox"])
     }
 
     @Test(arguments: ["appleProduction", "appleSandbox"])

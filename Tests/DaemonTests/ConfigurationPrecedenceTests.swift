@@ -1,4 +1,5 @@
 import Daemon
+import Domain
 import Listener
 import Logging
 import Testing
@@ -71,5 +72,15 @@ struct ConfigurationPrecedenceTests {
                     rateLimits: RateLimitConfiguration(sandboxShare: 11, reservedShare: 0)))
         #expect(configuration.shutdown == ShutdownConfiguration(drainDelay: .seconds(4), timeout: .seconds(5)))
         #expect(configuration.snapshots == SnapshotConfiguration(lifetime: .seconds(60), maximumBytes: 2 << 20))
+        #expect(configuration.listeners.webhook?.address == .tcp(host: "::", port: 8081))
+        #expect(configuration.deliveries == DeliveriesConfiguration(concurrency: 8, wait: .zero))
+        #expect(
+            configuration.notifications
+                == NotificationsConfiguration(
+                    history: NotificationsConfiguration.History(
+                        interval: .seconds(3600), firstLookBack: .seconds(864_000))))
+        let retention = configuration.retention
+        let days = [retention.notifications, retention.deliveries, retention.attempts, retention.events]
+        #expect(days == [7, 8, 9, 10].map { .seconds($0 * 86_400) })
     }
 }

@@ -93,7 +93,7 @@ struct ConfigurationRateLimitsTests {
         #expect(production["Look Up Order ID"]?.callsPerHour == 36_000)
         #expect(sandbox["Look Up Order ID"] == nil)
         #expect(production["Finish Transaction"] == nil)
-        #expect(production.count == 16)
+        #expect(production.count == 20)
         #expect(policy.quotas == ["billing": 500])
         #expect(policy.callers == ["coins": 2])
     }

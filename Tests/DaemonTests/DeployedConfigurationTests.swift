@@ -24,7 +24,7 @@ struct DeployedConfigurationTests {
 
     @Test func whatItShowsInCommentsAreTheDefaults() throws {
         let configuration = try DaemonConfiguration.parse(yaml: try text(), file: Self.path)
-        // The shown doors, upstream, authority, proxy and caller are examples, the second address and source alternatives.
+        // The shown doors, upstream, authority, proxy, policy and caller are examples, the second address and source alternatives.
         let examples = [
             "address:", "mode:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:", "proxy:", "file:",
             "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
@@ -47,6 +47,11 @@ struct DeployedConfigurationTests {
         #expect(uncommented.logLevel == configuration.logLevel)
         #expect(uncommented.shutdown == configuration.shutdown)
         #expect(uncommented.snapshots == configuration.snapshots)
+        #expect(uncommented.deliveries == configuration.deliveries)
+        #expect(uncommented.cases == configuration.cases)
+        #expect(uncommented.notifications == configuration.notifications)
+        #expect(uncommented.retention == configuration.retention)
+        #expect(uncommented.consumptionPolicies.keys.sorted() == ["coins"])
         #expect(uncommented.warnings.isEmpty)
     }
 
@@ -60,7 +65,10 @@ struct DeployedConfigurationTests {
             "allowGroupReadable", "state", "bundleId", "appAppleId", "environments", "additionalConsumptionFields",
             "tokenSHA256", "scopes", "appleProduction", "appleSandbox", "tls", "certificateChain", "privateKey",
             "drainDelay", "timeout", "lifetime", "maximumBytes", "sandboxShare", "reservedShare", "requestsPerSecond",
-            "callsPerHour",
+            "callsPerHour", "webhook", "consumptionPolicy", "beforeDeadline", "answer", "deliveryStatus",
+            "sampleContentProvided", "consumptionPercentage", "refundPreference", "concurrency", "wait", "warnBefore",
+            "history", "interval", "firstLookBack", "notifications", "deliveries", "attempts", "events", "cases",
+            "retention",
         ] {
             #expect(text.contains(" \(key):") || text.contains("\n\(key):"), "\(key) is missing")
         }
@@ -69,7 +77,7 @@ struct DeployedConfigurationTests {
     @Test func theDocumentationNamesEveryVariableAndNoOther() throws {
         let documented = try text("docs/configuration.md").matches(of: /PURSER_[A-Z_]*[A-Z]/).map { String($0.output) }
         let expanded = documented.flatMap { variable in
-            ["API", "ADMIN", "HEALTH", "APPLE_PRODUCTION", "APPLE_SANDBOX"].map {
+            ["API", "WEBHOOK", "ADMIN", "HEALTH", "APPLE_PRODUCTION", "APPLE_SANDBOX"].map {
                 variable.replacing("_NAME_", with: "_\($0)_")
             }
         }

@@ -24,19 +24,20 @@ struct ConsumptionPurchaseRulesTests {
 
     private func errors(_ answer: ConsumptionAnswer, _ transaction: Transaction) -> [String] {
         ConsumptionRulesTests.violations { () throws(ServiceError) in
-            _ = try ConsumptionRules.check(answer, against: transaction)
+            _ = try ConsumptionRules.check(answer, against: transaction.facts)
         }
         .compactMap { $0.appleError?.name }
     }
 
     @Test func `an undelivered consumable gets the missing percentage filled in as 0`() throws {
-        let verdict = try ConsumptionRules.check(answer(.undeliveredOther), against: .sample(type: .consumable))
+        let verdict = try ConsumptionRules.check(
+            answer(.undeliveredOther), against: Transaction.sample(type: .consumable).facts)
         #expect(percentage(verdict) == 0)
     }
 
     @Test func `an undelivered auto-renewable subscription keeps the percentage out`() throws {
         let verdict = try ConsumptionRules.check(
-            answer(.undeliveredOther), against: .sample(type: .autoRenewableSubscription))
+            answer(.undeliveredOther), against: Transaction.sample(type: .autoRenewableSubscription).facts)
         #expect(percentage(verdict) == nil)
     }
 
@@ -50,7 +51,7 @@ struct ConsumptionPurchaseRulesTests {
 
     @Test func `a prorated refund without a percentage is allowed and warned of`() throws {
         let verdict = try ConsumptionRules.check(
-            answer(preference: .grantProrated), against: .sample(type: .nonConsumable))
+            answer(preference: .grantProrated), against: Transaction.sample(type: .nonConsumable).facts)
         #expect(verdict.warnings.count == 1)
         #expect(percentage(verdict) == nil)
     }
@@ -58,7 +59,7 @@ struct ConsumptionPurchaseRulesTests {
     @Test func `a prorated refund of a subscription needs no percentage and no warning`() throws {
         let verdict = try ConsumptionRules.check(
             answer(.undeliveredOther, preference: .grantProrated),
-            against: .sample(type: .autoRenewableSubscription))
+            against: Transaction.sample(type: .autoRenewableSubscription).facts)
         #expect(verdict.warnings.isEmpty)
     }
 
@@ -91,7 +92,7 @@ struct ConsumptionPurchaseRulesTests {
             userStatus: 0)
         #expect(errors(.v1(fields), .sample(type: .consumable)) == ["InvalidTransactionTypeNotSupportedError"])
         let verdict = try ConsumptionRules.check(
-            .v1(fields), against: .sample(type: .consumable, isAdvancedCommerce: true))
+            .v1(fields), against: Transaction.sample(type: .consumable, isAdvancedCommerce: true).facts)
         #expect(verdict.answer == .v1(fields))
     }
 }

@@ -121,6 +121,18 @@ import Testing
         #expect(feed.waitingCount == 0)
     }
 
+    @Test func `nobody waits any more once the feed has ended`() async throws {
+        let feed = feed
+        let loop = Task { await feed.run() }
+        async let page = feed.events(app: coins, from: .now, limit: 10, wait: .seconds(3600))
+        await until { feed.waitingCount == 1 }
+        loop.cancel()
+        #expect(try await page.events.isEmpty)
+        await loop.value
+        let late = try await feed.events(app: coins, from: .now, limit: 10, wait: .seconds(3600))
+        #expect(late.events.isEmpty)
+    }
+
     private func until(_ condition: () -> Bool) async {
         while !condition() { await Task.yield() }
     }

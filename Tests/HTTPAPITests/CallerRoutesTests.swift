@@ -21,7 +21,7 @@ struct CallerRoutesTests {
 
     private let face: Face
 
-    init() {
+    init() async throws {
         let apps = AppCatalog([App(slug: "coins", bundleID: "com.example.coins")])
         let billing = Caller(name: "billing", scopes: ["coins": [.refundsRead, .consumptionWrite]])
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -30,9 +30,13 @@ struct CallerRoutesTests {
             issuerID: "11111111-2222-3333-4444-555555555555", store: InMemoryCallerKeyStore(),
             register: CallerRegister(configured: [billing]), apps: apps, now: now, makeKeyID: { "ABCDEFGHIJ" },
             decodePublicKey: { $0 == "PEM" ? [1] : nil }, logger: logger)
+        let stack = try await ServiceStack(apps: apps)
+        let store = StoreAdministration(
+            maintenance: stack.store, deliveries: stack.store, now: now, released: {})
         face = Face(
             Face.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
-            routes: Routes.admin(apps: apps, callers: callers, health: NoHealth()), authenticator: nil,
+            routes: Routes.admin(apps: apps, callers: callers, health: NoHealth(), store: store),
+            authenticator: nil,
             metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" }, logger: logger)
     }
 

@@ -1,7 +1,9 @@
 import Domain
 import Foundation
+import HTTPAPI
 import HTTPTypes
 import JSON
+import StoreSQLite
 import TestSupport
 import Testing
 
@@ -91,18 +93,50 @@ struct DoorConsumptionTests {
         #expect(reply.body == bytes)
     }
 
-    @Test func `Apple's 429 keeps its body and tells when to come back`() async throws {
-        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]])
-        let bytes = Array(#"{"errorCode":4290000,"errorMessage":"Rate limit exceeded."}"#.utf8)
-        let apple = AppleFailure(
-            httpStatus: 429, errorCode: 4_290_000, errorName: nil, errorMessage: nil, environment: .production,
-            endpoint: "Send Consumption Information", body: bytes)
-        fixture.gateway.failConsumption(
-            with: ServiceError(.appleRateLimited, "Later.", retryAfter: .seconds(10), apple: apple))
+    @Test func `what Apple does not take in time is Purser's to deliver`() async throws {
+        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]], deadline: .zero)
+        fixture.gateway.consumptionGate.close()
+        defer { fixture.gateway.consumptionGate.open() }
         let reply = try await send(Self.right, fixture)
-        #expect(reply.status == 429)
-        #expect(reply.headers[.retryAfter] == "1700000010500")
-        #expect(reply.body == bytes)
+        #expect(reply.status == 202)
+        #expect(reply.body.isEmpty)
+        let kept = try #require(try await fixture.stack.store.deliveries(app: "coins", DeliveryQuery()).first)
+        #expect(!kept.state.isFinal && kept.caller == "shop" && kept.environment == .production)
+        fixture.gateway.consumptionGate.open()
+        #expect(try await fixture.stack.delivery(kept.id) { $0.state.isFinal }.state == .accepted)
+    }
+
+    @Test func `the same answer is sent once, another one after it has ended`() async throws {
+        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]])
+        try await fixture.stack.receive(.sample("n1", transaction: .sample(id: "1", account: "A")))
+        for _ in 0..<2 { #expect(try await send(Self.right, fixture).status == 202) }
+        #expect(fixture.gateway.handOvers.count == 1)
+        let other = Self.right.replacingOccurrences(of: "false", with: "true")
+        #expect(try await send(other, fixture).status == 202)
+        #expect(fixture.gateway.handOvers.count == 2)
+    }
+
+    @Test func `a withdrawal and a case that is closed stand against it`() async throws {
+        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let app = try fixture.stack.services.apps.app("coins")
+        let alice = try UserID("alice")
+        _ = try await fixture.stack.store.declare(
+            .sample(.transactionId, "1", user: "alice"), transfer: false)
+        _ = try await fixture.stack.services.consent.record(
+            app: app, user: alice, isConsented: false, source: "app", at: nil, caller: "shop")
+        let withdrawn = try await send(Self.right, fixture)
+        #expect(withdrawn.status == 409)
+        #expect(try withdrawn.json["errorCode"]?.int64 == 4_090_000)
+        #expect(try withdrawn.json["errorMessage"]?.string?.contains("consent") == true)
+        _ = try await fixture.stack.services.consent.record(
+            app: app, user: alice, isConsented: true, source: "app", at: nil, caller: "shop")
+        try await fixture.stack.receive(.sample("n1", transaction: .sample(id: "1", account: "A")))
+        try await fixture.stack.receive(
+            .sample("n2", type: "REFUND", at: 1, transaction: .sample(id: "1", account: "A")))
+        let closed = try await send(Self.right, fixture)
+        #expect(closed.status == 409)
+        #expect(try closed.json["errorCode"]?.int64 == 4_090_000)
+        #expect(fixture.gateway.handOvers.isEmpty)
     }
 
     @Test func `a transaction that Apple does not know is Apple's 404`() async throws {

@@ -19,31 +19,32 @@ struct DoorFixture {
     static let now = Date(timeIntervalSince1970: 1_700_000_000.5)
 
     let door = FakeAppleDoor()
-    let gateway: FakeAppStoreGateway
+    let stack: ServiceStack
     let keys = InMemoryCallerKeyStore()
     let face: DoorFace
 
+    var gateway: FakeAppStoreGateway { stack.gateway }
+
     init(
         accounts: [[Transaction]] = [], scopes: Set<Scope> = Set(Scope.allCases),
-        environments: Set<AppStoreEnvironment> = [.production, .sandbox], maximumBodyBytes: Int = 10 << 20
+        environments: Set<AppStoreEnvironment> = [.production, .sandbox], maximumBodyBytes: Int = 10 << 20,
+        deadline: Duration = .seconds(600)
     ) async throws {
-        gateway = FakeAppStoreGateway(accounts: accounts, pageSize: 20)
         let apps = AppCatalog([
             App(
                 slug: "coins", bundleID: "com.example.coins", environments: environments,
                 additionalConsumptionFields: ["futureField"])
         ])
+        stack = try await ServiceStack(apps: apps, accounts: accounts)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let tokens = CallerTokenChecker(
             issuerID: "issuer", store: keys, register: CallerRegister(configured: []), apps: apps, now: { Self.now },
             read: Self.token)
         let calls = DoorCalls(
             environment: .production, door: door,
-            consumption: ConsumptionService(
-                gateway: gateway, links: InMemoryLinkStore(), now: { Self.now },
-                makeID: { _ in "018c0000-0000-7000-8000-000000000000" }, logger: logger))
+            consumption: stack.services.consumption)
         face = DoorFace(
-            Face.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: .seconds(60)),
+            Face.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline),
             calls: calls, authenticator: DoorAuthenticator(tokens: tokens), metrics: NOOPMetricsHandler.instance,
             now: { Self.now }, makeRequestID: { "made-here" }, logger: logger)
         let key = CallerKey(

@@ -30,6 +30,8 @@ struct DoorRefusalTests {
             Row(.environmentNotSupported, 500, 5_000_000), Row(.noProductionRelease, 404, 4_040_010),
             Row(.environmentNotAllowed, 404, 4_040_010), Row(.missingScope, 403, 4_030_000),
             Row(.invalidRequest, 400, 4_000_000), Row(.ownedByAnotherUser, 409, 4_090_000),
+            Row(.consentWithdrawn, 409, 4_090_000), Row(.caseClosed, 409, 4_090_000),
+            Row(.deliveryUnderWay, 409, 4_090_000), Row(.deliveryEnded, 409, 4_090_000),
         ]
     }
 

@@ -11,7 +11,7 @@ import NIOCore
 import NIOEmbedded
 import TestSupport
 
-/// The api face over an in-memory App Store and store, asked without a socket.
+/// The faces for services and for Apple over a real store and an in-memory App Store, asked without a socket.
 struct FaceFixture {
     /// What came back.
     struct Reply {
@@ -30,66 +30,50 @@ struct FaceFixture {
         slug: "coins", bundleID: "com.example.coins", appAppleID: 1, environments: [.production, .sandbox],
         additionalConsumptionFields: ["futureField"])
 
-    let gateway: FakeAppStoreGateway
-    let links = InMemoryLinkStore()
-    let budgets: RateBudgets
+    static let apps = AppCatalog([app, App(slug: "gems", bundleID: "com.example.gems", environments: [.sandbox])])
+
+    let stack: ServiceStack
     let face: Face
+    let webhook: Face
+
+    var gateway: FakeAppStoreGateway { stack.gateway }
 
     init(
         accounts: [[Transaction]] = [], scopes: Set<Scope> = Set(Scope.allCases), pageSize: Int = 20,
-        maximumBodyBytes: Int = 1024
-    ) {
-        gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
-        let apps = AppCatalog([Self.app, App(slug: "gems", bundleID: "com.example.gems", environments: [.sandbox])])
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let services = Self.services(apps, gateway, links, logger)
-        budgets = services.budgets
-        let caller = Caller(name: "billing", scopes: ["coins": scopes])
-        face = Face(
-            Face.Options(name: "api", maximumBodyBytes: maximumBodyBytes, deadline: .seconds(60)),
-            routes: Routes.api(services),
-            authenticator: Authenticator(
-                callers: CallerDirectory(
-                    credentials: [.init(caller: caller, tokenDigest: Array(Self.token.utf8))], digest: { $0 })),
-            metrics: NOOPMetricsHandler.instance, now: { Date(timeIntervalSince1970: 1_700_000_000) },
-            makeRequestID: { "made-here" }, logger: logger)
+        maximumBodyBytes: Int = 1024, consumptionWait: Duration = .seconds(600),
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) async throws {
+        let stack = try await ServiceStack(
+            apps: Self.apps, accounts: accounts, pageSize: pageSize, consumptionWait: consumptionWait)
+        self.init(stack, scopes: scopes, maximumBodyBytes: maximumBodyBytes, logger: logger)
     }
 
-    /// The services behind every route, over the given parts.
-    static func services(
-        _ apps: AppCatalog, _ gateway: FakeAppStoreGateway, _ links: InMemoryLinkStore, _ logger: Logger
-    ) -> APIServices {
-        let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
-        let memory = InMemoryTransactionMemory()
-        return APIServices(
-            apps: apps, gateway: gateway,
-            consumption: ConsumptionService(
-                gateway: gateway, links: links, now: now, makeID: { _ in "018c0000-0000-7000-8000-000000000000" },
-                logger: logger),
-            overview: UserOverviewService(gateway: gateway, links: links, memory: memory, now: now),
-            purchases: UserPurchasesService(
-                gateway: gateway, links: links, memory: memory,
-                snapshots: SnapshotCache(lifetime: .seconds(600), maximumBytes: 1_000_000),
-                tokens: PageTokenCoder(
-                    authenticationCode: { content in [UInt8](repeating: content.reduce(0, ^), count: 32) },
-                    encode: { Data($0).base64EncodedString() }, decode: { Data(base64Encoded: $0).map(Array.init) }),
-                now: now, makeSnapshotID: { UUID().uuidString }),
-            subscriptions: UserSubscriptionsService(gateway: gateway, links: links, memory: memory, now: now),
-            links: LinkService(store: links, now: now),
-            budgets: RateBudgets(
-                policy: RatePolicy(
-                    limits: [
-                        .production: ["Get Refund History": RateLimit(callsPerHour: 1000, reservedPercent: 20)]
-                    ],
-                    quotas: ["billing": 500]),
-                clock: BudgetClock(now: now)),
-            now: now)
+    /// Faces over services that others use too.
+    init(
+        _ stack: ServiceStack, scopes: Set<Scope>, maximumBodyBytes: Int = 1024,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) {
+        self.stack = stack
+        let caller = Caller(name: "billing", scopes: ["coins": scopes])
+        let authenticator = Authenticator(
+            callers: CallerDirectory(
+                credentials: [.init(caller: caller, tokenDigest: Array(Self.token.utf8))], digest: { $0 }))
+        func face(_ name: String, _ bytes: Int, _ routes: [Route], _ authenticator: Authenticator?) -> Face {
+            Face(
+                Face.Options(name: name, maximumBodyBytes: bytes, deadline: .seconds(600)), routes: routes,
+                authenticator: authenticator, metrics: NOOPMetricsHandler.instance, now: { ServiceStack.now },
+                makeRequestID: { "made-here" }, logger: logger)
+        }
+        self.face = face("api", maximumBodyBytes, Routes.api(stack.services), authenticator)
+        webhook = face(
+            "webhook", Routes.maximumNotificationBytes,
+            Routes.webhook(apps: Self.apps, notifications: stack.services.notifications), nil)
     }
 
     /// Sends one request.
     func send(
         _ method: HTTPRequest.Method, _ target: String, body: String? = nil, token: String? = Self.token,
-        headers: HTTPFields = [:]
+        headers: HTTPFields = [:], to face: KeyPath<FaceFixture, Face> = \.face
     ) async throws -> Reply {
         var fields = headers
         if let token { fields[.authorization] = "Bearer \(token)" }
@@ -97,7 +81,7 @@ struct FaceFixture {
         let head = HTTPRequest(
             method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
-        let response = await face.respond(to: request, from: EmbeddedChannel())
+        let response = await self[keyPath: face].respond(to: request, from: EmbeddedChannel())
         let collector = BodyCollector()
         try await response.body.write(collector)
         return Reply(

@@ -3,6 +3,7 @@ import Foundation
 import HTTPAPI
 import HTTPTypes
 import JSON
+import StoreSQLite
 import TestSupport
 import Testing
 
@@ -11,7 +12,7 @@ struct FaceTests {
     private let requestID = HTTPField.Name("X-Request-ID") ?? .via
 
     @Test func `without a right token every v1 route is a 401 problem, known or not`() async throws {
-        let fixture = FaceFixture()
+        let fixture = try await FaceFixture()
         for token in [nil, "wrong", "", "prs_secre", "prs_secrett"] {
             for target in ["/v1/apps", "/v1/apps/coins/users/alice/refunds", "/v1/nothing"] {
                 let reply = try await fixture.send(.get, target, token: token)
@@ -23,7 +24,7 @@ struct FaceTests {
     }
 
     @Test func `a source that keeps failing is slowed down, a right token is let in all the same`() async throws {
-        let fixture = FaceFixture()
+        let fixture = try await FaceFixture()
         var statuses: [Int] = []
         for _ in 0..<31 { statuses.append(try await fixture.send(.get, "/v1/apps", token: "wrong").status) }
         #expect(statuses.prefix(30).allSatisfy { $0 == 401 })
@@ -34,7 +35,7 @@ struct FaceTests {
     }
 
     @Test func `a missing scope is a 403 that names it`() async throws {
-        let fixture = FaceFixture(scopes: [.refundsRead])
+        let fixture = try await FaceFixture(scopes: [.refundsRead])
         let reply = try await fixture.send(.get, "/v1/apps/coins/transactions/1")
         #expect(reply.status == 403)
         #expect(try reply.json["detail"]?.string?.contains("transactions:read") == true)
@@ -46,7 +47,7 @@ struct FaceTests {
     }
 
     @Test func `an unknown path is a 404 and a wrong method a 405 with Allow`() async throws {
-        let fixture = FaceFixture()
+        let fixture = try await FaceFixture()
         #expect(try await fixture.send(.get, "/v1/nothing").status == 404)
         let reply = try await fixture.send(.delete, "/v1/apps/coins/users/alice/refunds")
         #expect(reply.status == 405)
@@ -55,7 +56,7 @@ struct FaceTests {
     }
 
     @Test func `a sane request id is kept and any other replaced`() async throws {
-        let fixture = FaceFixture()
+        let fixture = try await FaceFixture()
         let kept = try await fixture.send(.get, "/v1/apps", headers: [requestID: "abc-1._"])
         #expect(kept.headers[requestID] == "abc-1._")
         for bad in ["has space", "", String(repeating: "x", count: 129), "<script>"] {
@@ -79,7 +80,7 @@ struct FaceTests {
     }
 
     @Test func `unknown and repeated query parameters are refused`() async throws {
-        let fixture = FaceFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await FaceFixture(accounts: [[.sample(id: "1", account: "A")]])
         for query in ["colour=red", "include=signed&include=signed", "include=all", "environment=Xcode", "%FF=1"] {
             let reply = try await fixture.send(.get, "/v1/apps/coins/transactions/1?\(query)")
             #expect(reply.status == 400, "\(query)")
@@ -87,10 +88,10 @@ struct FaceTests {
     }
 
     @Test func `a user id may hold any character when percent-encoded`() async throws {
-        let fixture = FaceFixture()
+        let fixture = try await FaceFixture()
         let target = "/v1/apps/coins/users/a%2Fb%20%C3%A9/links/transactionId/1"
         #expect(try await fixture.send(.put, target).status == 201)
-        let links = try await fixture.links.links(app: "coins", user: try UserID("a/b é"))
+        let links = try await fixture.stack.store.links(app: "coins", user: try UserID("a/b é"))
         #expect(links.count == 1)
         #expect(try await fixture.send(.get, "/v1/apps/coins/users/%FF/links").status == 400)
         let long = String(repeating: "x", count: 129)

@@ -1,16 +1,19 @@
 import Domain
+import HTTPAPI
 import HTTPTypes
 import JSON
 import Testing
 
 struct LimitsRoutesTests {
-    private let fixture = FaceFixture()
+    private let fixture: FaceFixture
+
+    init() async throws { fixture = try await FaceFixture() }
 
     private func use(
         _ calls: Int, _ endpoint: String = "Get Refund History", caller: String, _ priority: CallPriority = .interactive
     ) {
         for _ in 0..<calls {
-            _ = fixture.budgets.admit(
+            _ = fixture.stack.services.budgets.admit(
                 BudgetedCall(
                     app: "coins", endpoint: endpoint, environment: .production, caller: caller, priority: priority))
         }
@@ -41,7 +44,7 @@ struct LimitsRoutesTests {
 
     @Test func `what has no limit shows its use, and Apple's wish to wait its end`() async throws {
         use(1, "Finish Transaction", caller: "")
-        fixture.budgets.appleRefused(
+        fixture.stack.services.budgets.appleRefused(
             BudgetedCall(
                 app: "coins", endpoint: "Finish Transaction", environment: .production, caller: "",
                 priority: .interactive), for: .seconds(90))

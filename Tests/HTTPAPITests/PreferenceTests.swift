@@ -37,9 +37,18 @@ struct PreferenceTests {
         }
     }
 
+    @Test func `respond-async is honoured where a request can go on, and nowhere else`() async throws {
+        #expect(try await applied("respond-async") == nil)
+        for path in ["users/alice", "transactions/1", "cases/1"] {
+            let reply = try await FaceFixture().send(
+                .post, "/v1/apps/coins/\(path)/consumption", body: "{}", headers: [prefer: "Respond-Async; x=1"])
+            #expect(reply.status == 400 && reply.headers[self.applied] == "respond-async", "\(path)")
+        }
+    }
+
     @Test func `a wait shortens the deadline and never lengthens it`() async throws {
-        for (wait, least, most) in [(5, 5, 30), (3600, 60, 90)] {
-            let fixture = FaceFixture(accounts: [[.sample(id: "1")]])
+        for (wait, least, most) in [(5, 5, 30), (3600, 600, 900)] {
+            let fixture = try await FaceFixture(accounts: [[.sample(id: "1")]])
             let before = ContinuousClock.now
             _ = try await fixture.send(.get, "/v1/apps/coins/transactions/1", headers: [prefer: "wait=\(wait)"])
             let deadline = try #require(fixture.gateway.calls.first?.deadline)
@@ -53,7 +62,7 @@ struct PreferenceTests {
     }
 
     @Test func `consumption is urgent and everything else is not, each for its caller`() async throws {
-        let fixture = FaceFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await FaceFixture(accounts: [[.sample(id: "1", account: "A")]])
         let body =
             #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
         #expect(try await fixture.send(.post, "/v1/apps/coins/transactions/1/consumption", body: body).status == 200)

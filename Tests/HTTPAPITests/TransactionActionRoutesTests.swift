@@ -9,8 +9,8 @@ struct TransactionActionRoutesTests {
     private let app = "/v1/apps/coins"
     private let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 
-    private func fixture() -> FaceFixture {
-        FaceFixture(accounts: [
+    private func fixture() async throws -> FaceFixture {
+        try await FaceFixture(accounts: [
             [
                 .sample(id: "1", account: "A", type: .autoRenewableSubscription),
                 .sample(id: "2", account: "A", revoked: 10),
@@ -27,7 +27,7 @@ struct TransactionActionRoutesTests {
     }
 
     @Test func `a batch has one entry an id, each with its transaction or its problem`() async throws {
-        let fixture = fixture()
+        let fixture = try await fixture()
         let body = #"{"transactionIds":["2","404","2","1"]}"#
         let reply = try await fixture.send(.post, "\(app)/transactions:batchGet?include=signed", body: body)
         #expect(reply.status == 200)
@@ -41,7 +41,7 @@ struct TransactionActionRoutesTests {
     }
 
     @Test func `a batch that breaks rules is told all of them`() async throws {
-        let fixture = fixture()
+        let fixture = try await fixture()
         let reply = try await fixture.send(
             .post, "\(app)/transactions:batchGet?colour=1&environment=Moon",
             body: #"{"transactionIds":["1","a/b"],"more":1}"#)
@@ -53,7 +53,7 @@ struct TransactionActionRoutesTests {
     }
 
     @Test func `subscriptions of a transaction are those of its Apple Account`() async throws {
-        let fixture = fixture()
+        let fixture = try await fixture()
         let list = try await fixture.send(.get, "\(app)/transactions/2/subscriptions?status=1").json
         #expect(list["environment"] == "Production")
         #expect(list["subscriptions"]?.array?.map { $0["originalTransactionId"]?.string } == ["1"])
@@ -71,7 +71,7 @@ struct TransactionActionRoutesTests {
     }
 
     @Test func `an app account token is set for an original transaction`() async throws {
-        let fixture = fixture()
+        let fixture = try await fixture()
         let target = "\(app)/transactions/1/appAccountToken"
         let reply = try await fixture.send(.put, target, body: #"{"appAccountToken":"\#(token)"}"#)
         #expect(reply.status == 200)
@@ -86,7 +86,7 @@ struct TransactionActionRoutesTests {
     }
 
     @Test func `a verb behind a colon is a route of its own`() async throws {
-        let fixture = fixture()
+        let fixture = try await fixture()
         let reply = try await fixture.send(.post, "\(app)/transactions/1:finish?environment=Production")
         #expect(reply.status == 200)
         #expect(try reply.json["transactionId"] == "1" && reply.json["environment"] == "Production")
@@ -99,7 +99,7 @@ struct TransactionActionRoutesTests {
     }
 
     @Test func `an order has its transactions, and one that is none of the app's is a 404`() async throws {
-        let fixture = fixture()
+        let fixture = try await fixture()
         fixture.gateway.addOrder("MVS9", ["1", "2"])
         let order = try await fixture.send(.get, "\(app)/orders/MVS9").json
         #expect(order["orderId"] == "MVS9" && order["status"] == 0 && order["environment"] == "Production")
@@ -113,7 +113,7 @@ struct TransactionActionRoutesTests {
     }
 
     @Test func `version 1 reads Apple's deprecated lists`() async throws {
-        let fixture = fixture()
+        let fixture = try await fixture()
         let history = try await fixture.send(.get, "\(app)/transactions/1/history?version=1&revision=1").json
         #expect(history["transactions"]?.array?.count == 1 && history["complete"] == true)
         let refunds = try await fixture.send(.get, "\(app)/transactions/1/refunds?version=1").json
@@ -124,7 +124,7 @@ struct TransactionActionRoutesTests {
     }
 
     @Test func `the lists refuse what their version does not know`() async throws {
-        let fixture = fixture()
+        let fixture = try await fixture()
         let paged = try await fixture.send(.get, "\(app)/transactions/a%20b/refunds?version=1&revision=1")
         #expect(try fields(paged) == ["transactionId", "revision"])
         #expect(try codes(paged) == [4_000_008, nil])

@@ -12,7 +12,7 @@ struct TransactionRoutesTests {
     }
 
     @Test func `a transaction is Apple's payload with its environment, and the signed form on demand`() async throws {
-        let fixture = FaceFixture(accounts: [purchases])
+        let fixture = try await FaceFixture(accounts: [purchases])
         let reply = try await fixture.send(.get, "/v1/apps/coins/transactions/2")
         #expect(
             String(decoding: reply.body, as: UTF8.self)
@@ -36,7 +36,7 @@ struct TransactionRoutesTests {
     }
 
     @Test func `a list streams every page in Apple's order and ends with the revision`() async throws {
-        let fixture = FaceFixture(accounts: [purchases], pageSize: 2)
+        let fixture = try await FaceFixture(accounts: [purchases], pageSize: 2)
         let list = try await fixture.send(.get, "/v1/apps/coins/transactions/1/history").json
         let ids = list["transactions"]?.array?.map { $0["transaction"]?["transactionId"]?.string }
         #expect(ids == ["1", "2", "3", "4", "5"])
@@ -58,7 +58,7 @@ struct TransactionRoutesTests {
     }
 
     @Test func `a user's list is paged, newest first`() async throws {
-        let fixture = FaceFixture(accounts: [purchases])
+        let fixture = try await FaceFixture(accounts: [purchases])
         _ = try await fixture.send(.put, "/v1/apps/coins/users/alice/links/appTransactionId/A")
         let base = "/v1/apps/coins/users/alice/transactions"
         let first = try await fixture.send(.get, "\(base)?pageSize=3").json
@@ -76,7 +76,7 @@ struct TransactionRoutesTests {
     }
 
     @Test func `links are declared, listed, moved and ended`() async throws {
-        let fixture = FaceFixture()
+        let fixture = try await FaceFixture()
         let alice = "/v1/apps/coins/users/alice/links"
         let bob = "/v1/apps/coins/users/bob/links"
         #expect(try await fixture.send(.put, "\(alice)/transactionId/7?environment=Sandbox").status == 201)

@@ -9,7 +9,7 @@ struct UserRoutesTests {
     private let user = "/v1/apps/coins/users/alice"
 
     private func fixture() async throws -> FaceFixture {
-        let fixture = FaceFixture(accounts: [
+        let fixture = try await FaceFixture(accounts: [
             [
                 .sample(id: "1", account: "A", type: .autoRenewableSubscription),
                 .sample(id: "2", account: "A", revoked: 10),
@@ -55,7 +55,7 @@ struct UserRoutesTests {
     }
 
     @Test func `a user of whom nothing is known has an overview that says so`() async throws {
-        let fixture = FaceFixture()
+        let fixture = try await FaceFixture()
         let reply = try await fixture.send(.get, user)
         #expect(reply.status == 200)
         #expect(try reply.json["complete"] == false)

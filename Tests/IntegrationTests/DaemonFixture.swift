@@ -173,13 +173,15 @@ extension DaemonFixture {
 
     /// Sends one request to the api listener, or to a whole URL.
     func send(
-        _ method: String, _ target: String, body: String? = nil, token: String = Self.token
+        _ method: String, _ target: String, body: String? = nil, token: String = Self.token,
+        headers: [String: String] = [:]
     ) async throws -> Reply {
         let url = try #require(URL(string: target.hasPrefix("http") ? target : api + target))
         var request = URLRequest(url: url)
         request.httpMethod = method
         request.timeoutInterval = 120
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
+        for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         if let body {
             request.httpBody = Data(body.utf8)
             request.setValue("application/json", forHTTPHeaderField: "Content-Type")

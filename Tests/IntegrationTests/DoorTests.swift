@@ -30,7 +30,7 @@ struct DoorTests {
     }
 
     private func command(_ fixture: DaemonFixture) -> CallerKeysCommand {
-        CallerKeysCommand(file: "", socket: fixture.adminSocket, environment: [:])
+        CallerKeysCommand(daemon: RunningDaemon(file: "", socket: fixture.adminSocket, environment: [:]))
     }
 
     private func issueKey(

@@ -17,24 +17,46 @@ struct ExampleTests {
             .filter { $0.hasSuffix(".json") }.sorted()
         #expect(names.count >= 9)
         try await DaemonFixture.with { fixture in
-            let account = try fixture.simulator.state.createAccount(in: .sandbox).id
-            let gems = try #require(try fixture.buy(account, "gems").transactionId)
-            let refunded = try #require(try fixture.buy(account, "gems.500").transactionId)
-            try fixture.simulator.state.refund(refunded)
+            let world = try world(fixture)
             for name in names {
-                let text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-                    .replacingOccurrences(of: "{{gems}}", with: gems)
-                    .replacingOccurrences(of: "{{refunded}}", with: refunded)
+                var text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
+                for (word, value) in world { text = text.replacingOccurrences(of: "{{\(word)}}", with: value) }
                 try await replay(try JSONValue(parsing: text), name, fixture)
             }
         }
     }
 
+    /// Lets customers buy what the examples are about; the words that stand for it are those of the folder's README.
+    private func world(_ fixture: DaemonFixture) throws -> [String: String] {
+        let state = fixture.simulator.state
+        let account = try state.createAccount(in: .sandbox).id
+        let gems = try #require(try fixture.buy(account, "gems").transactionId)
+        let refunded = try #require(try fixture.buy(account, "gems.500").transactionId)
+        try state.refund(refunded)
+        var subscription = TransactionPayload()
+        subscription.bundleId = DaemonFixture.bundleID
+        subscription.productId = "premium.monthly"
+        subscription.type = .autoRenewableSubscription
+        subscription.subscriptionGroupIdentifier = "21000001"
+        subscription.price = 9990
+        let subscriber = try state.createAccount(in: .sandbox).id
+        let premium = try #require(try state.buy(subscription, by: subscriber).transactionId)
+        let buyer = try state.createAccount(in: .production).id
+        let ordered = try #require(try fixture.buy(buyer).transactionId)
+        return [
+            "gems": gems, "refunded": refunded, "premium": premium, "order": try #require(try state.order(of: ordered)),
+        ]
+    }
+
     private func replay(_ example: JSONValue, _ name: String, _ fixture: DaemonFixture) async throws {
         let request = try #require(example["request"])
+        let headers = request["headers"]?.object?.members.compactMap { member in
+            member.value.string.map { (member.key, $0) }
+        }
         let reply = try await fixture.send(
             try #require(request["method"]?.string), try #require(request["path"]?.string),
-            body: request["body"]?.serializedString())
+            body: request["body"]?.serializedString(),
+            headers: Dictionary(headers ?? []) { first, _ in first })
         #expect(JSONValue.number(JSONNumber(reply.status)) == example["response"]?["status"], "\(name)")
         let expected = try #require(example["response"]?["body"])
         let difference = Self.difference(expected, try reply.json, at: "body")

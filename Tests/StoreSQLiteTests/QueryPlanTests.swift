@@ -1,44 +1,17 @@
 import Domain
 import Foundation
-import GRDB
-import Synchronization
 import TestSupport
 import Testing
 
 @testable import StoreSQLite
 
-/// Listens to what SQLite is really asked, so that no query can escape.
 struct QueryPlanTests {
-    private final class Statements: Sendable {
-        let seen = Mutex<Set<String>>([])
-    }
-
     @Test func `no statement walks a whole table`() async throws {
         let folder = try StoreFolder()
         let store = try await SQLiteStore.open(at: folder.path, maximumKnownIdentifiers: 1)
-        let statements = Statements()
-        let listen: @Sendable (Database) -> Void = { database in
-            database.trace { event in statements.seen.withLock { _ = $0.insert("\(event)") } }
-        }
-        try await store.pool.writeWithoutTransaction(listen)
-        // One read after the other: all of them use this connection.
-        try await store.pool.read(listen)
+        let log = try await StatementLog(store)
         try await useEverything(of: store)
-        let asked = statements.seen.withLock { $0 }.filter { sql in
-            ["SELECT", "INSERT", "UPDATE", "DELETE"].contains { sql.hasPrefix($0) } && !sql.contains("sqlite_")
-        }
-        #expect(asked.count >= 13, "\(asked)")
-        for sql in asked {
-            let plan = try await store.pool.read { database in
-                let marks = sql.count { $0 == "?" }
-                return try Row.fetchAll(
-                    database, sql: "EXPLAIN QUERY PLAN \(sql)",
-                    arguments: StatementArguments(Array(repeating: DatabaseValue.null, count: marks))
-                ).map { try $0.decode(String.self, forColumn: "detail") }
-            }
-            #expect(!plan.contains { $0.hasPrefix("SCAN") }, "\(sql)")
-            #expect(!plan.contains { $0.contains("ORDER BY") }, "\(sql)")
-        }
+        try await log.expectPlansWithoutWalks(ofAtLeast: 13)
     }
 
     /// Calls every port in every way that makes a statement of its own.
@@ -58,6 +31,7 @@ struct QueryPlanTests {
             try await store.remember([entry], app: "coins")
         }
         _ = try await store.known(app: "coins", identifiers: ["1", "2"])
+        _ = try await store.identifiers(of: "A", app: "coins", environment: .sandbox, limit: 10)
         _ = try await store.installationKey(name: "page tokens") { [1] }
         let key = CallerKey(
             id: "ABCDEFGHIJ", caller: "shop", app: "coins", publicKey: [1], scopes: nil, createdAt: Date())

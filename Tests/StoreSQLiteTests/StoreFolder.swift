@@ -17,7 +17,15 @@ final class StoreFolder: Sendable {
     /// The store's file, by the name that the store itself gives it.
     var path: String { url.appending(path: "purser.db").path }
 
-    func open() async throws -> SQLiteStore { try await SQLiteStore.open(at: path) }
+    func open() async throws -> SQLiteStore { try await SQLiteStore.open(at: path, tombstones: Self.tombstones) }
+
+    /// Hashes that tell nothing; not as strong as real ones (FNV-1a).
+    private static let tombstones: @Sendable ([UInt8]) -> TombstoneHasher = { key in
+        TombstoneHasher { message in
+            let hash = (key + message).reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+            return withUnsafeBytes(of: hash) { Array($0) }
+        }
+    }
 
     /// The error of opening, nil when it opens after all.
     func failureOfOpening() async throws -> ServiceError? {

@@ -1,4 +1,5 @@
 package import Domain
+import Foundation
 import Synchronization
 
 /// An App Store with a fixed stock of Apple Accounts, in memory; counts what it is asked.
@@ -31,7 +32,7 @@ package final class FakeAppStoreGateway: AppStoreGateway {
         var underWay = 0
         var mostUnderWay = 0
         var failures: [String: ServiceError] = [:]
-        var consumptionFailure: ServiceError?
+        var consumption = Consumption()
         var statuses: [String: SubscriptionStatus] = [:]
         var orders: [String: [String]] = [:]
         var notifications: [SentNotification] = []
@@ -39,13 +40,20 @@ package final class FakeAppStoreGateway: AppStoreGateway {
 
     let state: Mutex<State>
     let pageSize: Int
+    let now: WallClock
     /// Every question has to pass it before it is answered.
     package let gate = Gate()
+    /// Every answer about consumption has to pass it before it is taken.
+    package let consumptionGate = Gate()
 
     /// `accounts`: the transactions of each Apple Account.
-    package init(accounts: [[Transaction]], pageSize: Int = 20) {
+    package init(
+        accounts: [[Transaction]], pageSize: Int = 20,
+        now: @escaping WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
+    ) {
         state = Mutex(State(accounts: accounts))
         self.pageSize = pageSize
+        self.now = now
     }
 
     /// Everything that was asked, in order.
@@ -57,14 +65,9 @@ package final class FakeAppStoreGateway: AppStoreGateway {
     /// How many questions were under way at once, at most.
     package var mostUnderWay: Int { state.withLock(\.mostUnderWay) }
 
-    /// Makes every question about an identifier fail.
-    package func fail(_ identifier: String, with error: ServiceError) {
+    /// Makes every question about an identifier fail, or none any more.
+    package func fail(_ identifier: String, with error: ServiceError?) {
         state.withLock { $0.failures[identifier] = error }
-    }
-
-    /// Makes sending consumption fail.
-    package func failConsumption(with error: ServiceError?) {
-        state.withLock { $0.consumptionFailure = error }
     }
 
     package func transaction(_ transactionID: String, _ call: UpstreamCall) async throws(ServiceError) -> Transaction {
@@ -90,19 +93,6 @@ package final class FakeAppStoreGateway: AppStoreGateway {
     ) async throws(ServiceError) -> TransactionPage {
         let account = try await account(of: identifier, .refunds(identifier, revision: revision), call)
         return page(account.filter { $0.revocationDate != nil }, revision)
-    }
-
-    package func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8] { Array("\(answer)".utf8) }
-
-    package func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> ConsumptionOutcome {
-        let failure = state.withLock { state in
-            state.questions.append(.consumption(message.transactionID))
-            state.calls.append(call)
-            return state.consumptionFailure
-        }
-        return ConsumptionOutcome(
-            attempts: [], failure: failure.map { .init($0, isRetryable: $0.reason != .appleRejected) },
-            mayHaveReachedApple: failure == nil)
     }
 }
 

@@ -67,6 +67,14 @@ package final class ManualClock: Clock, Sendable {
         }
     }
 
+    /// How many sleep no longer than so from now.
+    package func sleeperCount(within duration: Duration) -> Int {
+        state.withLock { state in
+            let end = state.now.advanced(by: duration)
+            return state.sleepers.values.count { $0.deadline <= end }
+        }
+    }
+
     private func cancel(_ id: Int) {
         let sleeper = state.withLock { $0.sleepers.removeValue(forKey: id) }
         sleeper?.wake.resume(throwing: CancellationError())

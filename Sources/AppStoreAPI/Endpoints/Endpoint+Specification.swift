@@ -106,7 +106,9 @@ extension Endpoint.Operation {
                 "Upload Image", .put, "/inApps/v1/messaging/image/{imageIdentifier}", .retentionMessaging,
                 repetition: .never)
         case .deleteImage:
-            Specification("Delete Image", .delete, "/inApps/v1/messaging/image/{imageIdentifier}", .retentionMessaging)
+            Specification(
+                "Delete Image", .delete, "/inApps/v1/messaging/image/{imageIdentifier}", .retentionMessaging,
+                requestsPerSecond: 1)
         case .getImageList:
             Specification("Get Image List", .get, "/inApps/v1/messaging/image/list", .retentionMessaging)
         case .uploadMessage:
@@ -121,16 +123,18 @@ extension Endpoint.Operation {
         case .configureDefaultMessage:
             Specification(
                 "Configure Default Message", .put, "/inApps/v1/messaging/default/{productId}/{locale}",
-                .retentionMessaging)
+                .retentionMessaging, requestsPerSecond: 10)
         case .deleteDefaultMessage:
             Specification(
                 "Delete Default Message", .delete, "/inApps/v1/messaging/default/{productId}/{locale}",
-                .retentionMessaging)
+                .retentionMessaging, requestsPerSecond: 1)
         case .getDefaultMessage:
             Specification(
                 "Get Default Message", .get, "/inApps/v1/messaging/default/{productId}/{locale}", .retentionMessaging)
         case .configureRealtimeURL:
-            Specification("Configure Realtime URL", .put, "/inApps/v1/messaging/realtime/url", .retentionMessaging)
+            Specification(
+                "Configure Realtime URL", .put, "/inApps/v1/messaging/realtime/url", .retentionMessaging,
+                requestsPerSecond: 1)
         case .deleteRealtimeURL:
             Specification("Delete Realtime URL", .delete, "/inApps/v1/messaging/realtime/url", .retentionMessaging)
         case .getRealtimeURL:

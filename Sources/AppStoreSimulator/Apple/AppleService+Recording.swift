@@ -15,11 +15,20 @@ extension AppleService {
         state.withContent { content in
             content.received.append(
                 ReceivedRequest(
-                    number: content.received.nextNumber(), time: time, environment: environment,
+                    number: content.received.nextNumber(), arrival: call.request.arrival.unixMilliseconds, time: time,
+                    environment: environment,
                     method: call.request.method, path: String(call.request.path), query: query, operation: operation,
                     identifier: identifier, bundleID: token?.bundleID, keyID: token?.keyID, body: body,
+                    consumption: operation?.isConsumption == true ? call.request.body : nil,
                     bodyCount: call.request.body?.count, status: wasReset ? nil : outcome.response.status,
                     errorCode: outcome.errorCode, reason: outcome.reason, faults: plan.names))
         }
+        state.bell.ring(.requestReceived)
+    }
+}
+
+extension Endpoint.Operation {
+    fileprivate var isConsumption: Bool {
+        self == .sendConsumptionInformation || self == .sendConsumptionInformationV1
     }
 }

@@ -18,7 +18,7 @@ struct AppleService: Sendable {
 
     /// Answers a request and records it.
     ///
-    /// - Throws: `CancellationError` when the listener stops during a delay.
+    /// - Throws: `CancellationError` when the connection or the listener ends during a delay.
     func deliver(_ request: IncomingRequest) async throws -> Delivery {
         let route = Route(method: request.method, path: request.path)
         let request = request.limited(to: Self.maximumBodyBytes(of: route))
@@ -31,10 +31,21 @@ struct AppleService: Sendable {
                     $0.faults.effects(on: operation, bundleID: bundleID, environment: environment)
                 })
         }
-        if plan.latency > .zero { try await sleep(plan.latency) }
-        let call = Call(
-            request: request, token: token, time: state.clock.now + plan.clockSkew, realTime: now() + plan.clockSkew,
-            tampering: plan.tampering)
+        func call() -> Call {
+            Call(
+                request: request, token: token, time: state.clock.now + plan.clockSkew,
+                realTime: now() + plan.clockSkew, tampering: plan.tampering)
+        }
+        if plan.latency > .zero {
+            do {
+                try await sleep(plan.latency)
+            } catch {
+                // It came in all the same, whoever has lost patience.
+                record(call(), route, Self.abandoned, plan, wasReset: true)
+                throw error
+            }
+        }
+        let call = call()
         var outcome = outcome(of: call, route, plan)
         outcome.response.headers.append(("Date", HTTPDate.text(call.realTime)))
         let wasReset = plan.resetsBefore || plan.resetsAfter
@@ -49,6 +60,9 @@ struct AppleService: Sendable {
         var errorCode: Int64?
         var reason: String?
     }
+
+    private static let abandoned = Outcome(
+        response: OutgoingResponse(status: 0), reason: "the connection ended during a delay")
 
     private func outcome(of call: Call, _ route: Route, _ plan: FaultPlan) -> Outcome {
         if plan.resetsBefore { return Outcome(response: OutgoingResponse(status: 0), reason: "reset by a fault") }

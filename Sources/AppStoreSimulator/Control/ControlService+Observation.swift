@@ -38,7 +38,8 @@ extension ControlService {
 extension ReceivedRequest {
     fileprivate var json: JSONValue {
         let members: [(String, JSONValue?)] = [
-            ("number", .number(JSONNumber(number))), ("time", .number(JSONNumber(time))),
+            ("number", .number(JSONNumber(number))), ("arrival", .number(JSONNumber(arrival))),
+            ("time", .number(JSONNumber(time))),
             ("environment", .string(environment.rawValue)), ("method", .string(method)), ("path", .string(path)),
             ("query", query.map { .string($0) }), ("endpoint", operation.map { .string($0.name) }),
             ("identifier", identifier.map { .string($0) }), ("bundleId", bundleID.map { .string($0) }),

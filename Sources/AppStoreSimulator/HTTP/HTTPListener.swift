@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import HummingbirdCore
 import HummingbirdHTTP2
@@ -25,22 +26,30 @@ struct HTTPListener: Sendable {
     ///   - address: where to listen; port 0 finds a free one.
     ///   - tls: for TLS with HTTP/2 and HTTP/1.1; nil for plain HTTP/1.1.
     ///   - maximumBodyBytes: a longer request body is not read.
+    ///   - now: what arrivals are dated by.
     ///   - logger: for what the HTTP library has to say.
     ///   - service: answers the requests.
     /// - Returns: The listener, once it takes connections.
     /// - Throws: what the system says against the address.
     static func start(
-        on address: ListenAddress, tls: TLSConfiguration?, maximumBodyBytes: Int, logger: Logger,
-        service: @escaping Service
+        on address: ListenAddress, tls: TLSConfiguration?, maximumBodyBytes: Int,
+        now: @escaping @Sendable () -> Date, logger: Logger, service: @escaping Service
     ) async throws -> HTTPListener {
-        let builder: HTTPServerBuilder
-        if let tls { builder = try .http2Upgrade(tlsConfiguration: tls) } else { builder = .http1() }
+        let arrivals = ArrivalLog(now: now)
+        let channels = HTTP1Channel.Configuration(additionalChannelHandlers: [ArrivalHandler(arrivals)])
+        let builder: HTTPServerBuilder =
+            if let tls {
+                try .http2Upgrade(tlsConfiguration: tls, configuration: .init(streamConfiguration: channels))
+            } else {
+                .http1(configuration: channels)
+            }
         let (bound, continuation) = AsyncThrowingStream.makeStream(of: BoundAddress.self)
         let server = try builder.buildServer(
             configuration: ServerConfiguration(address: .hostname(address.host, port: address.port)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger,
             responder: { request, writer, channel in
-                let incoming = try await IncomingRequest(request, maximumBodyBytes: maximumBodyBytes)
+                let incoming = try await IncomingRequest(
+                    request, on: channel, maximumBodyBytes: maximumBodyBytes, arrivals)
                 try await ResponseSender(channel: channel).send(service(incoming), with: writer)
             },
             onServerRunning: { channel in
@@ -77,15 +86,22 @@ struct HTTPListener: Sendable {
 
 extension IncomingRequest {
     /// Reads a request to its end, or to the limit.
-    fileprivate init(_ request: Request, maximumBodyBytes: Int) async throws {
-        var body: [UInt8]?
+    fileprivate init(
+        _ request: Request, on channel: any Channel, maximumBodyBytes: Int, _ arrivals: ArrivalLog
+    ) async throws {
+        let body: [UInt8]?
         do {
             body = Array(buffer: try await request.body.collect(upTo: maximumBodyBytes))
         } catch is NIOTooManyBytesError {
             body = nil
+        } catch {
+            // Taken out all the same, or it would be kept for ever.
+            _ = arrivals.take(channel)
+            throw error
         }
         self.init(
             method: request.method.rawValue, target: request.head.path ?? "/",
-            authorization: request.headers[.authorization], contentType: request.headers[.contentType], body: body)
+            authorization: request.headers[.authorization], contentType: request.headers[.contentType],
+            arrival: arrivals.take(channel), body: body)
     }
 }

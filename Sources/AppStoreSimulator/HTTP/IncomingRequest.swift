@@ -1,3 +1,5 @@
+import Foundation
+
 /// A request as the simulator's services see it, whatever the HTTP version.
 struct IncomingRequest: Sendable {
     let method: String
@@ -5,6 +7,8 @@ struct IncomingRequest: Sendable {
     let target: String
     let authorization: String?
     let contentType: String?
+    /// When its end came in.
+    let arrival: Date
     /// Nil when the body is longer than the listener takes.
     var body: [UInt8]?
 

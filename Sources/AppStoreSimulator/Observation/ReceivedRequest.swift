@@ -5,7 +5,9 @@ package import JSON
 package struct ReceivedRequest: Sendable {
     /// Counts all requests since the start, from 1.
     package let number: Int
-    /// UNIX milliseconds.
+    /// When it had come in whole, UNIX milliseconds.
+    package let arrival: Int64
+    /// When it was answered, UNIX milliseconds.
     package let time: Int64
     package let environment: SimulatedEnvironment
     package let method: String
@@ -22,6 +24,8 @@ package struct ReceivedRequest: Sendable {
     package let keyID: String?
     /// The body, if it is JSON.
     package let body: JSONValue?
+    /// Consumption information as it came, byte for byte; nil for other calls.
+    package let consumption: [UInt8]?
     /// Length of the body in bytes; nil if it was longer than is read.
     package let bodyCount: Int?
     /// Nil when the connection was reset instead.

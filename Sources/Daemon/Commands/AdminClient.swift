@@ -4,8 +4,10 @@ import Listener
 
 /// Asks the running daemon something, over its admin listener.
 struct AdminClient {
-    /// How long the daemon may take.
-    private static let timeout = Duration.seconds(30)
+    /// How long the daemon may take, unless the request is one for long work.
+    static let timeout = Duration.seconds(30)
+    /// How long it may take to read its whole store.
+    static let longTimeout = Duration.seconds(3600)
     private static let maximumResponseBytes = 16 << 20
 
     let address: ListenerAddress
@@ -48,13 +50,16 @@ struct AdminClient {
     ///   - method: the HTTP method.
     ///   - target: the path, percent-encoded.
     ///   - body: a JSON object.
+    ///   - timeout: how long the daemon may take.
     /// - Returns: the answer, whatever its status.
     /// - Throws: `AdminClientError` when no answer comes.
-    func send(_ method: CurlRequest.Method, _ target: String, body: Data? = nil) async throws -> Reply {
+    func send(
+        _ method: CurlRequest.Method, _ target: String, body: Data? = nil, timeout: Duration = timeout
+    ) async throws -> Reply {
         var request = CurlRequest(
             method, "http://\(host)\(target)",
             headers: body == nil ? [] : [(name: "Content-Type", value: "application/json")], body: body.map(Array.init),
-            connectTimeout: .seconds(5), totalTimeout: Self.timeout, maximumResponseBytes: Self.maximumResponseBytes)
+            connectTimeout: .seconds(5), totalTimeout: timeout, maximumResponseBytes: Self.maximumResponseBytes)
         request.allowsClearText = true
         if case .unix(let path, _) = address { request.unixSocket = path }
         let client = try CurlClient()

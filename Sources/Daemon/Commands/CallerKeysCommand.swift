@@ -6,27 +6,17 @@ import OpenSSL
 ///
 /// The running daemon keeps the public halves. The private half is made here, goes into its file and nowhere else.
 package struct CallerKeysCommand: Sendable {
-    private let file: String
-    private let socket: String?
-    private let environment: [String: String]
+    private let daemon: RunningDaemon
 
-    /// - Parameters:
-    ///   - file: the configuration file, which says where the daemon listens for operators.
-    ///   - socket: the path of the daemon's admin socket; the configuration file is then not read.
-    ///   - environment: the environment of the process.
-    package init(file: String, socket: String?, environment: [String: String]) {
-        self.file = file
-        self.socket = socket
-        self.environment = environment
-    }
+    package init(daemon: RunningDaemon) { self.daemon = daemon }
 
     /// Lists every caller with its keys.
     ///
     /// - Returns: `success` with the list, `configuration`, or `failure` when the daemon cannot be asked.
     package func list() async -> CommandOutcome {
-        await outcome {
-            let reply = try await client().send(.get, "/v1/callers")
-            guard reply.isSuccess else { return try refusal(reply) }
+        await RunningDaemon.outcome {
+            let reply = try await daemon.client().send(.get, "/v1/callers")
+            guard reply.isSuccess else { return try RunningDaemon.refusal(reply) }
             return CommandOutcome(.success, output: try reply.decoded(CallerList.self).text)
         }
     }
@@ -40,8 +30,8 @@ package struct CallerKeysCommand: Sendable {
     ///   - path: the file to write, which must not exist.
     /// - Returns: `success` with key id and issuer id; otherwise no file is left behind.
     package func issue(caller: String, app: String, scopes: [String], to path: String) async -> CommandOutcome {
-        await outcome {
-            let client = try client()
+        await RunningDaemon.outcome {
+            let client = try daemon.client()
             let key = try ECPrivateKey.generate()
             try NewFile.write(try key.pkcs8PEM(), to: path)
             do {
@@ -51,7 +41,7 @@ package struct CallerKeysCommand: Sendable {
                     .post, "/v1/callers/\(Self.segment(caller))/keys", body: try JSONEncoder().encode(request))
                 guard reply.isSuccess else {
                     NewFile.remove(path)
-                    return try refusal(reply)
+                    return try RunningDaemon.refusal(reply)
                 }
                 return CommandOutcome(.success, output: Self.text(try reply.decoded(IssuedKey.self), caller, path))
             } catch {
@@ -68,33 +58,12 @@ package struct CallerKeysCommand: Sendable {
     ///
     /// - Returns: `success`, or `failure` when there is no such key or the daemon cannot be asked.
     package func revoke(caller: String, keyID: String) async -> CommandOutcome {
-        await outcome {
+        await RunningDaemon.outcome {
             let target = "/v1/callers/\(Self.segment(caller))/keys/\(Self.segment(keyID))"
-            let reply = try await client().send(.delete, target)
-            guard reply.isSuccess else { return try refusal(reply) }
+            let reply = try await daemon.client().send(.delete, target)
+            guard reply.isSuccess else { return try RunningDaemon.refusal(reply) }
             return CommandOutcome(.success, output: "Key \(keyID) of caller \(caller) is revoked.\n")
         }
-    }
-
-    private func client() throws -> AdminClient {
-        AdminClient(address: try AdminClient.address(file: file, socket: socket, environment: environment))
-    }
-
-    private func outcome(_ body: () async throws -> CommandOutcome) async -> CommandOutcome {
-        do {
-            return try await body()
-        } catch let error as ConfigurationError {
-            return CommandOutcome(.configuration, errorOutput: "\(error)\n")
-        } catch {
-            return CommandOutcome(.failure, errorOutput: "\(error)\n")
-        }
-    }
-
-    /// What the daemon has against it.
-    private func refusal(_ reply: AdminClient.Reply) throws(AdminClientError) -> CommandOutcome {
-        let problem = try reply.decoded(Problem.self)
-        let lines = problem.violations?.map(\.message) ?? [problem.detail]
-        return CommandOutcome(.failure, errorOutput: lines.map { "\($0)\n" }.joined())
     }
 
     private static func text(_ key: IssuedKey, _ caller: String, _ path: String) -> String {

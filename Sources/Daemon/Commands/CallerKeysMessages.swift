@@ -14,16 +14,6 @@ struct IssuedKey: Decodable {
     let app: String
 }
 
-/// Why the daemon refuses.
-struct Problem: Decodable {
-    struct Violation: Decodable {
-        let message: String
-    }
-
-    let detail: String
-    let violations: [Violation]?
-}
-
 /// Every caller with its keys.
 struct CallerList: Decodable {
     struct Caller: Decodable {

@@ -4,7 +4,8 @@ import Foundation
 import KeyCustody
 import Logging
 
-/// `purser doctor`: whether Apple takes us as the configuration has it, for each app and environment.
+/// `purser doctor`: whether Apple takes us as the configuration has it, for each app and environment, and whether the daemon,
+/// if it runs, is well.
 package enum DoctorCommand {
     /// Examines the apps of a configuration file, or one of them.
     ///
@@ -44,7 +45,8 @@ package enum DoctorCommand {
                 baseURLs: configuration.apple.baseURLs, connectTimeout: configuration.apple.connectTimeout,
                 totalTimeout: configuration.apple.attemptTimeout)
         }
-        let findings = await doctor.findings()
+        let daemon = RunningDaemon(file: file, socket: nil, environment: environment)
+        let findings = await doctor.findings() + DaemonExamination(daemon: daemon).findings()
         await client.shutdown()
         let failures = findings.count { $0.verdict == .failure }
         let warnings = findings.count { $0.verdict == .warning }

@@ -6,13 +6,17 @@ struct AppEntry {
     let origin: ConfigurationOrigin
     /// `nil` when a problem was reported.
     let app: App?
+    /// How refund cases of this app are answered that nobody answers; nil when they are not.
+    let consumptionPolicy: ConsumptionPolicy?
 }
 
 extension ConfigurationParser {
     /// Reads `apps`.
     mutating func appsSection() -> [AppEntry] {
         let entries = entries("apps", of: root, named: .slug).map { member in
-            AppEntry(slug: member.name, origin: member.origin, app: app(member))
+            AppEntry(
+                slug: member.name, origin: member.origin, app: app(member),
+                consumptionPolicy: consumptionPolicy(of: member.value))
         }
         if entries.isEmpty {
             warn(

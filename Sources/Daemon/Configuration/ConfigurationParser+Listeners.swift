@@ -5,6 +5,7 @@ extension ConfigurationParser {
     mutating func listenersSection() -> ListenersConfiguration {
         let listeners = ListenersConfiguration(
             api: listener("api", default: .at(.tcp(host: "127.0.0.1", port: 8080))),
+            webhook: listener("webhook", default: .at(.tcp(host: "127.0.0.1", port: 8081))),
             admin: listener("admin", default: .at(.unix(path: "/run/purser/admin.sock", mode: 0o600))),
             health: listener("health", default: .at(.tcp(host: "127.0.0.1", port: 9090))),
             appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))

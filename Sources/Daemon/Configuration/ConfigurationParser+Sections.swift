@@ -14,14 +14,21 @@ extension ConfigurationParser {
         let apps = appsSection()
         let keys = keysSection(apps: apps)
         let callers = callersSection(apps: apps)
+        let deliveries = deliveriesSection()
+        let cases = casesSection()
+        let notifications = notificationsSection()
+        let retention = retentionSection()
         let shutdown = shutdownSection()
         let snapshots = snapshotsSection()
         finish()
         guard let store, problems.isEmpty else { throw ConfigurationError(problems: problems) }
+        let policies = apps.compactMap { app in app.consumptionPolicy.map { (app.slug, $0) } }
         return DaemonConfiguration(
             store: store, logLevel: logLevel, listeners: listeners, apple: apple, keys: keys,
             apps: apps.compactMap(\.app).sorted { $0.slug < $1.slug },
+            consumptionPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name },
+            deliveries: deliveries, cases: cases, notifications: notifications, retention: retention,
             shutdown: shutdown, snapshots: snapshots, warnings: warnings)
     }
 

@@ -55,7 +55,7 @@ extension ConfigurationValue<Duration> {
     /// A whole number with a unit.
     static func duration(_ range: ClosedRange<Duration>) -> Self {
         let bounds = "\(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))"
-        return Self(expectation: "a duration such as `250ms`, `5s`, `10m` or `1h`, from \(bounds)") { text in
+        return Self(expectation: "a duration such as `250ms`, `5s`, `10m`, `1h` or `30d`, from \(bounds)") { text in
             DurationText.parse(text).flatMap { range.contains($0) ? $0 : nil }
         }
     }

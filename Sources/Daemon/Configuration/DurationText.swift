@@ -1,8 +1,8 @@
-/// Durations as the configuration writes them: a whole number and one of `ms`, `s`, `m`, `h`.
+/// Durations as the configuration writes them: a whole number and one of `ms`, `s`, `m`, `h`, `d`.
 enum DurationText {
     /// From the largest down, in milliseconds; `ms` stands before the suffixes that it contains.
     private static let units: [(name: String, milliseconds: Int64)] = [
-        ("ms", 1), ("h", 3_600_000), ("m", 60_000), ("s", 1_000),
+        ("ms", 1), ("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000),
     ]
 
     /// Reads a duration; `nil` when it is none or longer than a century.

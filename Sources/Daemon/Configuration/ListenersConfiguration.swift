@@ -2,6 +2,8 @@
 package struct ListenersConfiguration: Sendable, Equatable {
     /// For internal services: `/v1`.
     package let api: ListenerSettings?
+    /// For Apple's notifications, the only one that an ingress may expose: `/webhooks/apple/{app}`.
+    package let webhook: ListenerSettings?
     /// For operators: details of health, key states.
     package let admin: ListenerSettings?
     /// For orchestrators: `/livez`, `/readyz` and `/metrics`.
@@ -12,10 +14,11 @@ package struct ListenersConfiguration: Sendable, Equatable {
     package let appleSandbox: ListenerSettings?
 
     package init(
-        api: ListenerSettings? = nil, admin: ListenerSettings? = nil, health: ListenerSettings? = nil,
-        appleProduction: ListenerSettings? = nil, appleSandbox: ListenerSettings? = nil
+        api: ListenerSettings? = nil, webhook: ListenerSettings? = nil, admin: ListenerSettings? = nil,
+        health: ListenerSettings? = nil, appleProduction: ListenerSettings? = nil, appleSandbox: ListenerSettings? = nil
     ) {
         self.api = api
+        self.webhook = webhook
         self.admin = admin
         self.health = health
         self.appleProduction = appleProduction
@@ -25,8 +28,8 @@ package struct ListenersConfiguration: Sendable, Equatable {
     /// Those that are switched on, by name.
     package var all: [(name: String, settings: ListenerSettings)] {
         [
-            ("api", api), ("admin", admin), ("health", health), ("appleProduction", appleProduction),
-            ("appleSandbox", appleSandbox),
+            ("api", api), ("webhook", webhook), ("admin", admin), ("health", health),
+            ("appleProduction", appleProduction), ("appleSandbox", appleSandbox),
         ].compactMap { name, settings in settings.map { (name, $0) } }
     }
 }

@@ -8,7 +8,7 @@ extension Doctor {
         _ app: App, _ environment: AppStoreEnvironment, _ probe: AppleProbe
     ) async -> DoctorFinding {
         let site = Site(app: app, environment: environment, baseURL: "")
-        let name = "notification URL"
+        let name = Self.notificationURL
         guard case .answer(let response) = await probe.call(.requestTestNotification(), for: app, in: environment)
         else { return site.finding(name, .warning, "not tried: Apple could not be reached just now") }
         let answer = try? SendTestNotificationResponse(parsing: response.body)

@@ -15,6 +15,9 @@ struct Doctor: Sendable {
     /// How often, and how long apart, the fate of a test notification is asked.
     static let statusChecks = (count: 15, pause: Duration.seconds(2))
 
+    /// What the examination of a notification URL is called.
+    static let notificationURL = "notification URL"
+
     let apps: [App]
     let keys: [KeyDeclaration]
     /// Whether each environment's notification URL is tried, which sends one test notification to it.
@@ -82,9 +85,13 @@ struct Doctor: Sendable {
                     ? site.finding("token of \(key)", .ok, "accepted")
                     : site.refused(key, isAcceptedElsewhere: !accepting.isEmpty))
         }
-        guard isActive, sendsTestNotifications else { return findings }
+        guard isActive else { return findings }
         for environment in accepting.sorted(by: { $0.rawValue < $1.rawValue }) {
-            findings.append(await testNotification(app, environment, probe))
+            findings.append(
+                sendsTestNotifications
+                    ? await testNotification(app, environment, probe)
+                    : Site(app: app, environment: environment, baseURL: "").finding(
+                        Self.notificationURL, .warning, "not examined: test notifications are left out"))
         }
         return findings
     }

@@ -10,7 +10,7 @@ package struct DoctorFinding: Sendable, Equatable {
         case failure
     }
 
-    /// The app's slug.
+    /// The app's slug, or `daemon` for what the running daemon says of itself.
     package let app: String
     /// Nil for what concerns both environments.
     package let environment: AppStoreEnvironment?

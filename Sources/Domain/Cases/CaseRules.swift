@@ -3,7 +3,8 @@ package import Foundation
 /// Decides what a notification does to the case of its transaction.
 ///
 /// Pure, so that every store gives the same answers: a store loads what the rule looks at, asks here, and applies the change
-/// within one transaction. Signed dates order what arrives out of order.
+/// within one transaction. Signed dates order what arrives out of order: the same notices end in the same cases, whatever the
+/// order in which they came.
 package enum CaseRules {
     /// What Apple says of a refund, told apart by the notification's type.
     package enum Message: Sendable, Equatable {
@@ -56,6 +57,9 @@ package enum CaseRules {
         case remind(RefundCase)
         /// Put the case in the place of the one with its id, and cancel its deliveries.
         case decide(RefundCase)
+        /// Put the first case in the place of the one with its id, and keep the second as a new one: Apple had decided the
+        /// first before it signed the requests that the second takes over. Deliveries go on, as they answer these.
+        case separate(decided: RefundCase, new: RefundCase)
     }
 
     /// What the rule looks at.
@@ -77,79 +81,68 @@ package enum CaseRules {
     package static func change(_ notice: Notice, _ situation: Situation, newID: String) -> Change {
         switch notice.message {
         case .request(let reason): request(notice, reason, situation, newID)
-        case .outcome(let outcome): decision(notice, outcome, situation)
+        case .outcome(.refundReversed): reversal(notice, situation)
+        case .outcome(let outcome):
+            decision(notice, Decision(outcome: outcome, signedAt: notice.signedAt), situation, newID)
         }
     }
 
-    /// A request belongs to the case that Apple had not decided when it signed the request; else it opens a new one.
+    /// A request belongs to a case unless Apple decided between the case's requests and this one; else it opens a new one.
     private static func request(
         _ notice: Notice, _ reason: String?, _ situation: Situation, _ newID: String
     ) -> Change {
+        guard !situation.cases.contains(where: { $0.hasRequest(notice.notificationUUID) }) else { return .none }
         let request = RefundCase.Request(
-            notificationUUID: notice.notificationUUID, signedAt: notice.signedAt, receivedAt: notice.receivedAt)
-        if var known = caseInForce(at: notice.signedAt, situation.cases) {
-            guard !known.requests.contains(where: { $0.notificationUUID == request.notificationUUID }) else {
-                return .none
-            }
-            known.requests.append(request)
-            known.requests.sort { $0.signedAt < $1.signedAt }
-            if notice.signedAt < known.requestedAt {
-                known.requestedAt = notice.signedAt
-                known.deadline = deadline(of: notice)
-                known.reason = reason ?? known.reason
-            } else {
-                known.reason = known.reason ?? reason
-            }
-            return .remind(known)
+            notificationUUID: notice.notificationUUID, signedAt: notice.signedAt, receivedAt: notice.receivedAt,
+            reason: reason)
+        let ledger = Ledger(situation)
+        let known = situation.cases.sorted { $0.requestedAt < $1.requestedAt }.first { known in
+            !ledger.isDecided(between: known.requests + [request])
         }
-        var new = RefundCase(
-            id: newID, app: notice.app, environment: notice.purchase.environment,
-            transactionID: notice.purchase.transactionID, purchase: notice.purchase, owner: situation.owner,
-            state: .open, reason: reason, requestedAt: notice.signedAt, openedAt: notice.receivedAt,
-            deadline: deadline(of: notice), requests: [request])
-        let decision = situation.outcomes.filter { $0.outcome != .refundReversed && $0.signedAt >= notice.signedAt }
-            .min { $0.signedAt < $1.signedAt }
-        if let decision {
-            new.state = .decided
-            new.outcome = decision.outcome
-            new.decidedAt = decision.signedAt
-        } else if new.deadline <= notice.receivedAt {
-            new.state = .expired
-        }
-        return .open(new)
+        if let known { return .remind(ledger.settled(known, known.requests + [request])) }
+        return .open(ledger.settled(newCase(newID, notice, request, situation.owner), [request]))
     }
 
+    /// A decision ends the case that was requested before, unless Apple had decided it by then; what was requested later is
+    /// another case.
     private static func decision(
-        _ notice: Notice, _ outcome: RefundCase.Outcome, _ situation: Situation
+        _ notice: Notice, _ decision: Decision, _ situation: Situation, _ newID: String
     ) -> Change {
-        let cases = situation.cases.sorted { $0.requestedAt < $1.requestedAt }
-        if outcome == .refundReversed {
-            // Only a refund can be reversed.
-            let refundedCase = cases.last {
-                $0.outcome == .refunded && ($0.decidedAt ?? .distantPast) <= notice.signedAt
-            }
-            guard var refunded = refundedCase else { return .none }
-            refunded.outcome = .refundReversed
-            return .decide(refunded)
+        var ledger = Ledger(situation)
+        let known = situation.cases.filter { $0.requestedAt <= decision.signedAt }
+            .max { $0.requestedAt < $1.requestedAt }
+        guard let known, !ledger.isDecided(known, before: decision) else { return .none }
+        ledger.add(decision)
+        let later = known.requests.filter { $0.signedAt > decision.signedAt }
+        let decided = ledger.settled(known, known.requests.filter { $0.signedAt <= decision.signedAt })
+        guard let first = later.first else { return decided == known ? .none : .decide(decided) }
+        var new = newCase(newID, notice, first, situation.owner)
+        // Whoever declined with a later request in view declined that one.
+        if let decline = known.decline, decline.at >= first.receivedAt {
+            new.state = .declined
+            new.decline = decline
         }
-        guard var known = cases.last(where: { $0.requestedAt <= notice.signedAt && $0.state != .decided }) else {
-            return .none
-        }
-        known.state = .decided
-        known.outcome = outcome
-        known.decidedAt = notice.signedAt
-        return .decide(known)
+        return .separate(decided: decided, new: ledger.settled(new, later))
     }
 
-    /// The case that a request signed at this time repeats, if any: the first that Apple decided later, or has not decided.
-    private static func caseInForce(at date: Date, _ cases: [RefundCase]) -> RefundCase? {
-        cases.sorted { $0.requestedAt < $1.requestedAt }.first { known in
-            known.state != .decided || (known.decidedAt ?? .distantFuture) > date
+    /// Only a refund can be reversed.
+    private static func reversal(_ notice: Notice, _ situation: Situation) -> Change {
+        let refunded = situation.cases.filter {
+            $0.outcome == .refunded && ($0.decidedAt ?? .distantFuture) <= notice.signedAt
         }
+        guard var latest = refunded.max(by: { $0.requestedAt < $1.requestedAt }) else { return .none }
+        latest.outcome = .refundReversed
+        return .decide(latest)
     }
 
-    /// A clock of Apple's that is ahead of ours must not give more time than there is.
-    private static func deadline(of notice: Notice) -> Date {
-        min(notice.signedAt, notice.receivedAt).addingTimeInterval(RefundCase.answerWindow)
+    /// A case that is still to be settled.
+    private static func newCase(
+        _ id: String, _ notice: Notice, _ request: RefundCase.Request, _ owner: UserID?
+    ) -> RefundCase {
+        RefundCase(
+            id: id, app: notice.app, environment: notice.purchase.environment,
+            transactionID: notice.purchase.transactionID, purchase: notice.purchase, owner: owner, state: .open,
+            reason: nil, requestedAt: request.signedAt, openedAt: notice.receivedAt, deadline: request.deadline,
+            requests: [request])
     }
 }

@@ -59,11 +59,14 @@ package struct RefundCase: Sendable, Equatable {
         package let notificationUUID: String
         package let signedAt: Date
         package let receivedAt: Date
+        /// Apple's `consumptionRequestReason` in this one.
+        package let reason: String?
 
-        package init(notificationUUID: String, signedAt: Date, receivedAt: Date) {
+        package init(notificationUUID: String, signedAt: Date, receivedAt: Date, reason: String? = nil) {
             self.notificationUUID = notificationUUID
             self.signedAt = signedAt
             self.receivedAt = receivedAt
+            self.reason = reason
         }
     }
 

@@ -11,29 +11,29 @@ extension ConsumptionRules {
     ///
     /// - Throws: `invalidRequest` with every broken rule.
     package static func check(
-        _ answer: ConsumptionAnswer, against transaction: Transaction
+        _ answer: ConsumptionAnswer, against purchase: PurchaseFacts
     ) throws(ServiceError) -> Verdict {
         switch answer {
-        case .v2(let fields): try check(fields, against: transaction)
-        case .v1(let fields): try check(fields, against: transaction)
+        case .v2(let fields): try check(fields, against: purchase)
+        case .v1(let fields): try check(fields, against: purchase)
         }
     }
 
     private static func check(
-        _ fields: ConsumptionV2, against transaction: Transaction
+        _ fields: ConsumptionV2, against purchase: PurchaseFacts
     ) throws(ServiceError) -> Verdict {
         var violations: [Violation] = []
         func refuse(_ field: String, _ rule: String, _ message: String, _ error: AppleErrorName) {
             violations.append(Violation(field: field, rule: rule, message: message, appleError: error))
         }
-        let isAutoRenewable = transaction.productType == .autoRenewableSubscription
-        if transaction.isFamilyShared {
+        let isAutoRenewable = purchase.productType == .autoRenewableSubscription
+        if purchase.isFamilyShared {
             refuse(
                 "transactionId", "familyShared",
                 "This purchase came through Family Sharing; Apple takes no consumption information for it.",
                 AppleError.familyShared)
         }
-        if transaction.isAdvancedCommerce {
+        if purchase.isAdvancedCommerce {
             refuse(
                 "transactionId", "advancedCommerce",
                 "This purchase was made through Advanced Commerce; send the twelve version 1 fields in `appleV1` instead.",
@@ -71,9 +71,9 @@ extension ConsumptionRules {
     }
 
     private static func check(
-        _ fields: ConsumptionV1, against transaction: Transaction
+        _ fields: ConsumptionV1, against purchase: PurchaseFacts
     ) throws(ServiceError) -> Verdict {
-        guard transaction.isAdvancedCommerce else {
+        guard purchase.isAdvancedCommerce else {
             throw .invalid([
                 Violation(
                     field: "appleV1", rule: "advancedCommerce",

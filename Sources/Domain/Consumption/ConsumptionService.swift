@@ -1,122 +1,233 @@
 package import Foundation
 package import Logging
 
-/// Sends consumption information: the rules around Apple's call.
+/// Takes answers to Apple's consumption requests over, and waits a while for what becomes of them.
 package struct ConsumptionService: Sendable {
-    private let gateway: any AppStoreGateway
-    private let links: any LinkStore
-    private let now: WallClock
-    private let makeID: @Sendable (Date) -> String
-    private let logger: Logger
-
-    /// `makeID`: makes a delivery's id, ordered by the time given.
-    package init(
-        gateway: any AppStoreGateway, links: any LinkStore, now: @escaping WallClock,
-        makeID: @escaping @Sendable (Date) -> String, logger: Logger
-    ) {
-        self.gateway = gateway
-        self.links = links
-        self.now = now
-        self.makeID = makeID
-        self.logger = logger
+    /// What an answer is about.
+    package enum Target: Sendable, Equatable {
+        /// A user's transaction; without a transaction id, the one of the user's one open case.
+        case user(UserID, transactionID: String?)
+        case transaction(String)
+        /// A case, by its id.
+        case refundCase(String)
     }
 
     /// What a caller asks to be sent.
     package struct Request: Sendable {
         package let caller: String
-        /// The user whose purchase it must be; nil when the caller only names the transaction.
-        package let user: UserID?
-        package let transactionID: String
+        package let target: Target
         package let answer: ConsumptionAnswer
-        /// When the answer ceases to be of use; nil means 12 hours from now.
+        /// Where the transaction is; nil if the caller does not say.
+        package let environment: AppStoreEnvironment?
+        /// When the answer ceases to be of use; it can only shorten what the case or Apple's 12 hours allow.
         package let deadline: Date?
+        /// How long the caller waits for a final state.
+        package let wait: Duration
+        package let idempotencyKey: IdempotencyKey?
+        /// What must be the same in every request under one key.
+        package let requestContent: [UInt8]
 
         package init(
-            caller: String, user: UserID?, transactionID: String, answer: ConsumptionAnswer, deadline: Date?
+            caller: String, target: Target, answer: ConsumptionAnswer, environment: AppStoreEnvironment? = nil,
+            deadline: Date? = nil, wait: Duration = .zero, idempotencyKey: IdempotencyKey? = nil,
+            requestContent: [UInt8] = []
         ) {
             self.caller = caller
-            self.user = user
-            self.transactionID = transactionID
+            self.target = target
             self.answer = answer
+            self.environment = environment
             self.deadline = deadline
+            self.wait = wait
+            self.idempotencyKey = idempotencyKey
+            self.requestContent = requestContent
         }
     }
 
-    /// Checks the answer against the purchase and its owner, sends it, and learns the link that Apple's acceptance proves.
+    /// How long an answer waits for what Apple says of its purchase, before it is taken over without.
+    static let longestLookUp = Duration.seconds(2)
+
+    let gateway: any AppStoreGateway
+    let deliveries: any DeliveryStore
+    let cases: any CaseStore
+    let links: any LinkStore
+    let outcomes: OutcomeBoard
+    let clock: ServiceClock
+    let logger: Logger
+    private let kick: @Sendable () -> Void
+    private let makeID: @Sendable (Date) -> String
+    private let digest: @Sendable ([UInt8]) -> [UInt8]
+
+    /// - Parameters:
+    ///   - gateway: asked about purchases, and for the bytes of answers.
+    ///   - deliveries: takes answers over.
+    ///   - cases: tells what Apple waits for.
+    ///   - links: tells whose purchases are.
+    ///   - outcomes: tells what becomes of deliveries.
+    ///   - kick: tells the dispatcher that there is something to do.
+    ///   - clock: the time of day, and waits.
+    ///   - makeID: makes a delivery's id, ordered by the time given.
+    ///   - digest: SHA-256.
+    ///   - logger: where trouble is told.
+    package init(
+        gateway: any AppStoreGateway, deliveries: any DeliveryStore, cases: any CaseStore, links: any LinkStore,
+        outcomes: OutcomeBoard, kick: @escaping @Sendable () -> Void, clock: ServiceClock,
+        makeID: @escaping @Sendable (Date) -> String, digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
+    ) {
+        self.gateway = gateway
+        self.deliveries = deliveries
+        self.cases = cases
+        self.links = links
+        self.outcomes = outcomes
+        self.kick = kick
+        self.clock = clock
+        self.makeID = makeID
+        self.digest = digest
+        self.logger = logger
+    }
+
+    /// Checks an answer, takes it over durably, and waits a while for Apple to accept it.
     ///
-    /// - Returns: the delivery, in state `accepted`.
-    /// - Throws: `invalidRequest`, `ownedByAnotherUser`, or what the gateway or the store throws; a failure after the first
-    ///   attempt carries the delivery.
+    /// - Parameters:
+    ///   - request: what is to be sent, and how long the caller waits.
+    ///   - call: the app; no wait lasts beyond its deadline.
+    /// - Returns: the delivery: `accepted`, or `queued` or `sending` when the wait was over before.
+    /// - Throws: before anything is kept: `invalidRequest`, `ownedByAnotherUser`, `noOpenCase`, `severalOpenCases` (with the
+    ///   cases), `caseNotFound`, `caseClosed`, `deliveryUnderWay` (with that delivery), `consentWithdrawn`,
+    ///   `idempotencyKeyReused`, `appleRejected`, `storeUnavailable`. About the delivery, which it then names:
+    ///   `appleRejected` or what else refused it, `deadlineExceeded` when it expired, `deliveryEnded`, `consentWithdrawn` or
+    ///   `ownedByAnotherUser` when it was cancelled.
     package func send(_ request: Request, _ call: UpstreamCall) async throws(ServiceError) -> Delivery {
-        let createdAt = now()
-        let latest = createdAt.addingTimeInterval(RefundCase.answerWindow)
-        let deadline = min(request.deadline ?? latest, latest)
-        guard deadline > createdAt else {
+        let waitEnd = min(clock.monotonicNow() + request.wait, call.deadline)
+        let digest = digest(request.requestContent)
+        if let key = request.idempotencyKey, let known = try await deliveries.delivery(for: key, at: clock.now()) {
+            guard known.requestDigest == digest else { throw Self.keyReused(known.delivery) }
+            return try await outcome(of: known.delivery, until: waitEnd)
+        }
+        let order = try await order(request, call, until: waitEnd)
+        let draft = DeliveryDraft(
+            delivery: order, idempotencyKey: request.idempotencyKey, requestDigest: digest,
+            subject: ConsentSubject(order))
+        // Watching begins before anybody can send it, so that no outcome is missed.
+        let watch = outcomes.watch(order.id)
+        defer { outcomes.remove(watch) }
+        switch try await deliveries.accept(draft) {
+        case .created(let delivery): return try await outcome(of: delivery, watch, until: waitEnd)
+        case .existing(let delivery): return try await outcome(of: delivery, until: waitEnd)
+        case .keyReused(let delivery): throw Self.keyReused(delivery)
+        case .anotherUnderWay(let delivery): throw Self.underWay(delivery)
+        case .caseClosed(let refundCase): throw Self.closed(refundCase)
+        case .withdrawn(let objection): throw objection.error
+        }
+    }
+
+    /// The delivery that a request asks for, checked.
+    private func order(
+        _ request: Request, _ call: UpstreamCall, until waitEnd: ContinuousClock.Instant
+    ) async throws(ServiceError) -> Delivery {
+        let subject = try await subject(of: request, call, until: waitEnd)
+        let createdAt = clock.now()
+        let deadline = try deadline(of: request, subject.refundCase, at: createdAt)
+        var verdict = ConsumptionRules.Verdict(answer: request.answer, warnings: [])
+        if let purchase = subject.purchase { verdict = try ConsumptionRules.check(request.answer, against: purchase) }
+        return Delivery(
+            id: makeID(createdAt), app: call.app.slug, caseID: subject.refundCase?.id, user: subject.user,
+            caller: request.caller, transactionID: subject.transactionID, environment: subject.environment,
+            purchase: subject.purchase, version: verdict.answer.version, body: gateway.consumptionBody(verdict.answer),
+            createdAt: createdAt, deadline: deadline, nextAttemptAt: createdAt, warnings: verdict.warnings)
+    }
+
+    /// The end of the answer's use: the case's, or Apple's 12 hours from now; a caller can only shorten it.
+    private func deadline(
+        of request: Request, _ refundCase: RefundCase?, at now: Date
+    ) throws(ServiceError) -> Date {
+        if let given = request.deadline, given <= now {
             throw .invalid([
                 Violation(field: "deadline", rule: "future", message: "`deadline` must lie in the future.")
             ])
         }
-        let transaction = try await gateway.transaction(request.transactionID, call)
-        try await requireOwner(of: transaction, request, app: call.app.slug)
-        let verdict = try ConsumptionRules.check(request.answer, against: transaction)
-        let remaining = Duration.seconds(deadline.timeIntervalSince(now()))
-        let sending = UpstreamCall(
-            app: call.app, environment: transaction.environment,
-            deadline: min(call.deadline, ContinuousClock.now + remaining), caller: call.caller,
-            priority: .deadlineBound)
-        let message = ConsumptionMessage(
-            version: verdict.answer.version, transactionID: request.transactionID,
-            body: gateway.consumptionBody(verdict.answer))
-        let outcome = await gateway.sendConsumption(message, sending)
-        let delivery = Delivery(
-            id: makeID(createdAt), app: call.app.slug, caseID: nil, user: request.user, caller: request.caller,
-            transactionID: request.transactionID, environment: transaction.environment, purchase: transaction.facts,
-            version: message.version, body: message.body, state: Self.state(after: outcome), createdAt: createdAt,
-            deadline: deadline, nextAttemptAt: nil, attempts: outcome.attempts, attemptCount: outcome.attempts.count,
-            mayHaveReachedApple: outcome.mayHaveReachedApple, warnings: verdict.warnings)
-        if let failure = outcome.failure { throw failure.error.about(delivery) }
-        await learn(from: delivery)
-        return delivery
+        var latest = now.addingTimeInterval(RefundCase.answerWindow)
+        if let refundCase, refundCase.state.takesAnswers {
+            guard refundCase.deadline > now else { throw Self.closed(refundCase) }
+            latest = refundCase.deadline
+        }
+        return min(request.deadline ?? latest, latest)
+    }
+}
+
+// MARK: What becomes of it
+
+extension ConsumptionService {
+    /// Waits for the end of a delivery that was known before.
+    private func outcome(
+        of delivery: Delivery, until waitEnd: ContinuousClock.Instant
+    ) async throws(ServiceError) -> Delivery {
+        guard !delivery.state.isFinal else { return try Self.told(delivery) }
+        let watch = outcomes.watch(delivery.id)
+        defer { outcomes.remove(watch) }
+        // It may have ended before the watch began.
+        return try await outcome(of: await latest(delivery), watch, until: waitEnd)
     }
 
-    /// Refuses when the purchase is known to be another user's; a purchase whose owner nobody knows may be anyone's.
-    private func requireOwner(
-        of transaction: Transaction, _ request: Request, app: String
-    ) async throws(ServiceError) {
-        guard let user = request.user else { return }
-        let rule = try await OwnerRule.load(for: [transaction], app: app, asking: user, from: links)
-        guard let owner = rule.owner(of: transaction), owner != user else { return }
-        throw ServiceError(
-            .ownedByAnotherUser,
-            "Transaction `\(transaction.transactionID)` belongs to user `\(owner)`, not to `\(user)`; name that user, or transfer the link."
-        )
+    private func outcome(
+        of delivery: Delivery, _ watch: OutcomeBoard.Watch, until waitEnd: ContinuousClock.Instant
+    ) async throws(ServiceError) -> Delivery {
+        kick()
+        let wait = clock.remaining(until: waitEnd)
+        guard !delivery.state.isFinal, wait > .zero else { return try Self.told(delivery) }
+        if let ended = await outcomes.outcome(watch, within: wait, by: clock) { return try Self.told(ended) }
+        return try Self.told(await latest(delivery))
     }
 
-    /// The answer has reached Apple: a link that cannot be recorded now must not turn that into a failure.
-    private func learn(from delivery: Delivery) async {
-        guard let user = delivery.user else { return }
-        let statement = Link(
-            app: delivery.app, user: user, target: LinkTarget(.transactionId, delivery.transactionID),
-            environment: delivery.environment, source: .consumption, validFrom: nil, validUntil: nil,
-            createdAt: now(), createdBy: delivery.caller)
+    /// The delivery as it now is; as it was if the store cannot be read, since it has been taken over in any case.
+    private func latest(_ delivery: Delivery) async -> Delivery {
         do {
-            if case .conflict = try await links.learn(statement) {
-                logger.notice(
-                    "The consumption call names a user other than the linked one; the link stays",
-                    metadata: ["app": "\(delivery.app)", "delivery": "\(delivery.id)"])
-            }
+            return try await deliveries.delivery(app: delivery.app, id: delivery.id) ?? delivery
         } catch {
-            logger.error(
-                "The link that Apple's acceptance proves could not be recorded",
-                metadata: ["app": "\(delivery.app)", "delivery": "\(delivery.id)", "cause": "\(error.cause ?? "")"])
+            logger.warning(
+                "A delivery cannot be read; its caller is told what was known",
+                metadata: ["delivery": "\(delivery.id)", "cause": "\(error.cause ?? error.message)"])
+            return delivery
         }
     }
 
-    private static func state(after outcome: ConsumptionOutcome) -> Delivery.State {
-        switch outcome.failure?.error.reason {
-        case nil: .accepted
-        case .appleRejected: .refused
-        default: .expired
+    /// The delivery, or the error that its final state means.
+    private static func told(_ delivery: Delivery) throws(ServiceError) -> Delivery {
+        switch delivery.state {
+        case .queued, .sending, .accepted:
+            return delivery
+        case .refused:
+            let failure = delivery.failure ?? DeliveryFailure(reason: .appleRejected, message: "Apple refused it.")
+            throw failure.error.about(delivery)
+        case .expired:
+            throw ServiceError(
+                .deadlineExceeded, "The deadline came before Apple accepted the answer.",
+                apple: delivery.failure?.apple
+            ).about(delivery)
+        case .cancelled:
+            if let failure = delivery.failure, [.consentWithdrawn, .ownedByAnotherUser].contains(failure.reason) {
+                throw failure.error.about(delivery)
+            }
+            let why = delivery.failure?.message ?? ""
+            throw ServiceError(.deliveryEnded, "The delivery was cancelled. \(why)").about(delivery)
         }
+    }
+
+    private static func keyReused(_ delivery: Delivery) -> ServiceError {
+        ServiceError(
+            .idempotencyKeyReused, "This `Idempotency-Key` was used for another request; send each under its own key."
+        ).about(delivery)
+    }
+
+    private static func underWay(_ delivery: Delivery) -> ServiceError {
+        ServiceError(
+            .deliveryUnderWay,
+            "Another answer to this case is under way; wait for it, or cancel it with `deliveries/\(delivery.id):cancel`."
+        ).about(delivery)
+    }
+
+    static func closed(_ refundCase: RefundCase) -> ServiceError {
+        ServiceError(
+            .caseClosed, "The case takes no answers any more: it is \(refundCase.state.rawValue).",
+            cases: [refundCase])
     }
 }

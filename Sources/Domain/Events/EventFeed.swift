@@ -89,8 +89,9 @@ package final class EventFeed: Sendable {
         return try await page(for: reader, app, behind: position, limit, within: wait) ?? first
     }
 
-    /// Tells those who wait, after each commit; ends when its task is cancelled.
+    /// Tells those who wait, after each commit; ends when its task is cancelled, and then nobody waits any more.
     package func run() async {
+        defer { waiting.close() }
         var told: Int64?
         for await _ in bell.rings() {
             // A store that fails keeps everybody waiting; the next look finds what was missed.

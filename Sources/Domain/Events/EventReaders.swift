@@ -17,6 +17,7 @@ final class EventReaders: Sendable {
     private struct State {
         var next = 0
         var count = 0
+        var isClosed = false
         var byApp: [String: [Int: AsyncStream<EventFeed.News>.Continuation]] = [:]
     }
 
@@ -27,11 +28,11 @@ final class EventReaders: Sendable {
 
     var count: Int { state.withLock(\.count) }
 
-    /// Takes another one in; nil when too many wait.
+    /// Takes another one in; nil when too many wait, and once it is closed.
     func add(app: String) -> Reader? {
         let (news, continuation) = AsyncStream.makeStream(of: EventFeed.News.self)
         let number: Int? = state.withLock { state in
-            guard state.count < maximum else { return nil }
+            guard !state.isClosed, state.count < maximum else { return nil }
             state.next += 1
             state.count += 1
             state.byApp[app, default: [:]][state.next] = continuation
@@ -46,6 +47,15 @@ final class EventReaders: Sendable {
             state.count -= 1
             if state.byApp[reader.app]?.isEmpty == true { state.byApp[reader.app] = nil }
         }
+    }
+
+    /// Ends the wait of all, and of everyone who comes later.
+    func close() {
+        let continuations = state.withLock { state in
+            state.isClosed = true
+            return state.byApp.values.flatMap(\.values)
+        }
+        for continuation in continuations { continuation.finish() }
     }
 
     /// Tells all who wait for an app.

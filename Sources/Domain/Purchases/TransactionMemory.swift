@@ -15,10 +15,15 @@ package struct KnownIdentifier: Sendable, Hashable {
 
 /// Remembers environments and Apple Accounts of identifiers.
 ///
-/// Losing it costs calls, never correctness.
+/// It may forget what is oldest; that costs calls, and users whom an Apple Account was known to belong to.
 package protocol TransactionMemory: Sendable {
     /// What is known of these identifiers; at most one entry an identifier and environment.
     func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier]
+
+    /// The identifiers of an Apple Account that are remembered, at most `limit`, the latest ones.
+    func identifiers(
+        of appTransactionID: String, app: String, environment: AppStoreEnvironment, limit: Int
+    ) async throws(ServiceError) -> Set<String>
 
     /// Records what was learnt; an entry without an account never erases one with it.
     func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError)

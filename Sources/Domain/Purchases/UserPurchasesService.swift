@@ -93,7 +93,7 @@ package struct UserPurchasesService: Sendable {
             return UserPurchasesPage(transactions: list.transactions[...], list: list, nextPageToken: nil)
         }
         let id = makeSnapshotID()
-        try snapshots.insert(list, id: id)
+        try snapshots.insert(list, id: id, app: call.app.slug)
         return page(of: list, from: 0, size: size, id, query)
     }
 

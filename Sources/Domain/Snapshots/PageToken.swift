@@ -11,9 +11,14 @@ struct PageToken: Sendable, Equatable {
 }
 
 /// Writes and reads page tokens.
+///
+/// Those of snapshots say all that the next page needs. Those of lists that are kept in the store say only behind which entry
+/// the page begins; the query belongs to their authentication code, so that they are of no use with another one.
 package struct PageTokenCoder: Sendable {
     /// The longest token accepted, in characters.
     static let maximumLength = 4096
+    /// HMAC-SHA-256, in bytes.
+    private static let codeLength = 32
     private static let separator: Character = "\u{1F}"
 
     private let authenticationCode: @Sendable ([UInt8]) -> [UInt8]
@@ -43,18 +48,46 @@ package struct PageTokenCoder: Sendable {
 
     /// - Throws: `pageTokenInvalid`.
     func token(_ text: String) throws(ServiceError) -> PageToken {
-        let codeLength = 32
         let invalid = ServiceError(
             .pageTokenInvalid, "This page token was not issued here or has been altered; start from the first page.")
-        guard text.utf8.count <= Self.maximumLength, let bytes = decode(text), bytes.count > codeLength else {
-            throw invalid
-        }
-        let content = Array(bytes[codeLength...])
-        guard Array(bytes[..<codeLength]) == authenticationCode(content) else { throw invalid }
+        guard let (code, content) = split(text), code == authenticationCode(content) else { throw invalid }
         let parts = String(decoding: content, as: UTF8.self)
             .split(separator: Self.separator, maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4, let offset = Int(parts[1]), let pageSize = Int(parts[2]) else { throw invalid }
         return PageToken(
             snapshotID: String(parts[0]), offset: offset, pageSize: pageSize, query: String(parts[3]))
+    }
+
+    /// The token of the page behind an entry of a list.
+    ///
+    /// `position`: names the entry; `query`: everything that makes two requests the same list.
+    package func text(position: String, query: String) -> String {
+        let content = Array(position.utf8)
+        return encode(code(of: content, query) + content)
+    }
+
+    /// The entry behind which the page of a token begins.
+    ///
+    /// - Throws: `pageTokenInvalid` when it was not issued here, has been altered or belongs to another query.
+    package func position(_ text: String, query: String) throws(ServiceError) -> String {
+        guard let (code, content) = split(text), code == self.code(of: content, query) else {
+            throw ServiceError(
+                .pageTokenInvalid,
+                "This page token was not issued here for this query; repeat the query that it came from, or start from the first page."
+            )
+        }
+        return String(decoding: content, as: UTF8.self)
+    }
+
+    /// Begins unlike the content of any snapshot's token, whose first part is an id.
+    private func code(of position: [UInt8], _ query: String) -> [UInt8] {
+        authenticationCode(Array("position:\(position.count):".utf8) + position + Array(query.utf8))
+    }
+
+    private func split(_ text: String) -> (code: [UInt8], content: [UInt8])? {
+        guard text.utf8.count <= Self.maximumLength, let bytes = decode(text), bytes.count > Self.codeLength else {
+            return nil
+        }
+        return (Array(bytes[..<Self.codeLength]), Array(bytes[Self.codeLength...]))
     }
 }

@@ -7,6 +7,7 @@ import Synchronization
 /// Purpose: stable paging of user lists. Key: a random id. A lost entry is a 410, never a wrong answer.
 package final class SnapshotCache: Sendable {
     private struct Entry {
+        let app: String
         let list: UserPurchases
         let expires: ContinuousClock.Instant
         let bytes: Int
@@ -33,10 +34,10 @@ package final class SnapshotCache: Sendable {
         self.now = now
     }
 
-    /// Keeps a list under an id that nobody else uses.
+    /// Keeps a list of an app's user under an id that nobody else uses.
     ///
     /// - Throws: `payloadTooLarge` when the list alone exceeds the cache.
-    func insert(_ list: UserPurchases, id: String) throws(ServiceError) {
+    func insert(_ list: UserPurchases, id: String, app: String) throws(ServiceError) {
         let bytes = list.transactions.reduce(0) { $0 + $1.payload.count + $1.signed.utf8.count }
         guard bytes <= maximumBytes else {
             throw ServiceError(
@@ -47,7 +48,7 @@ package final class SnapshotCache: Sendable {
         state.withLock { state in
             Self.drop(from: &state) { entry, _ in entry.expires <= instant }
             Self.drop(from: &state) { [maximumBytes] _, held in held + bytes > maximumBytes }
-            state.entries[id] = Entry(list: list, expires: instant + lifetime, bytes: bytes)
+            state.entries[id] = Entry(app: app, list: list, expires: instant + lifetime, bytes: bytes)
             state.order.append(id)
             state.bytes += bytes
         }
@@ -59,6 +60,17 @@ package final class SnapshotCache: Sendable {
         return state.withLock { state in
             guard let entry = state.entries[id], entry.expires > instant else { return nil }
             return entry.list
+        }
+    }
+
+    /// Drops every list of an app, because Apple has said that what they show has changed.
+    func drop(app: String) {
+        state.withLock { state in
+            for (id, entry) in state.entries where entry.app == app {
+                state.entries[id] = nil
+                state.bytes -= entry.bytes
+            }
+            state.order.removeAll { state.entries[$0] == nil }
         }
     }
 

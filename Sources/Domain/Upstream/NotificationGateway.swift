@@ -16,7 +16,7 @@ package protocol NotificationGateway: Sendable {
         _ token: String, _ call: UpstreamCall
     ) async throws(ServiceError) -> SentNotification
 
-    /// One page of Get Notification History; the query must stay the same from page to page.
+    /// One page of Get Notification History, without what does not verify; the query must stay the same from page to page.
     ///
     /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-notification-history
     func notificationHistoryPage(
@@ -55,14 +55,36 @@ package struct NotificationHistoryQuery: Sendable, Hashable {
 /// One page of Get Notification History.
 package struct NotificationHistoryPage: Sendable {
     package let notifications: [SentNotification]
+    /// How many of Apple's notifications did not verify and are left out.
+    package let unverifiedCount: Int
     /// Asks for the next page.
     package let paginationToken: String?
     package let hasMore: Bool
 
-    package init(notifications: [SentNotification], paginationToken: String?, hasMore: Bool) {
+    package init(
+        notifications: [SentNotification], unverifiedCount: Int = 0, paginationToken: String?, hasMore: Bool
+    ) {
         self.notifications = notifications
+        self.unverifiedCount = unverifiedCount
         self.paginationToken = paginationToken
         self.hasMore = hasMore
+    }
+
+    /// The page, if nothing had to be left out.
+    ///
+    /// - Throws: `appleAnswerInvalid`.
+    package func verifiedWhole() throws(ServiceError) -> NotificationHistoryPage {
+        guard unverifiedCount > 0 else { return self }
+        throw .unverified(unverifiedCount)
+    }
+}
+
+extension ServiceError {
+    /// Apple's history holds notifications that do not verify as this app's.
+    static func unverified(_ count: Int) -> ServiceError {
+        ServiceError(
+            .appleAnswerInvalid, "Data that should be signed by Apple did not verify; it is not passed on.",
+            cause: "\(count) notifications of the history did not verify")
     }
 }
 
@@ -112,11 +134,17 @@ package struct AppleNotification: Sendable {
     package let renewalInfo: VerifiedData?
     /// What `appData.signedAppTransactionInfo` holds, verified.
     package let appTransaction: VerifiedData?
+    /// The Apple Account in the app, from the transaction or the app transaction.
+    package let appTransactionID: String?
+    /// Apple's `data.consumptionRequestReason`, such as `UNINTENDED_PURCHASE`.
+    package let consumptionRequestReason: String?
 
+    /// `appTransactionID`: the app transaction's; where there is a transaction, its own is taken.
     package init(
         notificationUUID: String, notificationType: String, subtype: String?, signedDate: Int64?,
         environment: AppStoreEnvironment, payload: [UInt8], signed: String, transaction: Transaction?,
-        renewalInfo: VerifiedData?, appTransaction: VerifiedData?
+        renewalInfo: VerifiedData?, appTransaction: VerifiedData?, appTransactionID: String? = nil,
+        consumptionRequestReason: String? = nil
     ) {
         self.notificationUUID = notificationUUID
         self.notificationType = notificationType
@@ -128,5 +156,7 @@ package struct AppleNotification: Sendable {
         self.transaction = transaction
         self.renewalInfo = renewalInfo
         self.appTransaction = appTransaction
+        self.appTransactionID = transaction?.appTransactionID ?? appTransactionID
+        self.consumptionRequestReason = consumptionRequestReason
     }
 }

@@ -33,14 +33,13 @@ struct RealtimeURLTests {
             PerformanceTestResponse.self, Endpoint(.initiatePerformanceTest),
             body: ["originalTransactionId": .string(subscription(fixture))])
         let requestID = try #require(begun.requestId)
-        let deadline = ContinuousClock.now + .seconds(60)
-        while true {
-            let result = try await fixture.answer(
+        var result = PerformanceTestResultResponse()
+        try await fixture.state.wait(for: .realtimeURLAsked) { _ in
+            result = try await fixture.answer(
                 PerformanceTestResultResponse.self, Endpoint(.getPerformanceTestResults, [requestID]))
-            if result.result != .pending { return result }
-            try #require(ContinuousClock.now < deadline)
-            try await Task.sleep(for: .milliseconds(5))
+            return result.result != .pending
         }
+        return result
     }
 
     @Test func `a URL is configured, read and deleted`() async throws {

@@ -18,22 +18,11 @@ extension SimulatorFixture {
             in: environment)
     }
 
-    /// Waits until the simulator has come to something in its own time; real time passes only while it works.
-    func wait(
-        until condition: (SimulatorState) -> Bool, sourceLocation: SourceLocation = #_sourceLocation
-    ) async throws {
-        let clock = ContinuousClock()
-        let deadline = clock.now + .seconds(60)
-        while !condition(state) {
-            try #require(clock.now < deadline, "it did not happen", sourceLocation: sourceLocation)
-            try await Task.sleep(for: .milliseconds(2))
+    /// Waits until notifications have had so many attempts in all.
+    func waitForAttempts(_ count: Int) async {
+        await state.wait(for: .notificationAttempted) { state in
+            state.notifications.map(\.attempts.count).reduce(0, +) >= count
         }
-    }
-
-    /// Waits until so many notifications have had an attempt.
-    func waitForAttempts(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-        try await wait(
-            until: { $0.notifications.map(\.attempts.count).reduce(0, +) >= count }, sourceLocation: sourceLocation)
     }
 
     /// Verifies a signed payload as a client does and reads it.

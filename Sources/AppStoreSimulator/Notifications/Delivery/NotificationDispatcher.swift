@@ -55,6 +55,7 @@ struct NotificationDispatcher: Sendable {
             logger.error("notification cannot be signed", metadata: ["number": "\(number)", "error": "\(error)"])
             state.withContent { $0.outbox.record(.other, of: number, at: date) }
         }
+        state.bell.ring(.notificationAttempted)
         state.agendaChanged()
     }
 }

@@ -1,0 +1,83 @@
+package import Domain
+import Foundation
+import JSON
+
+/// Tells whether Apple signed a notification that somebody posted to us, and whether it is for the app in whose name it came.
+package struct NotificationAuthenticator: NotificationVerifier {
+    /// How many checks of unknown chains wait for room at most; Apple waits seconds for an answer, each check takes about
+    /// two milliseconds.
+    static let maximumWaiting = 256
+
+    private let decoder: SignedDataDecoder
+    private let bound: ChainCheckBound
+
+    /// `concurrentChecks`: how many unknown chains are checked at the same time, so that others get their turn.
+    package init(
+        verifier: SignedDataVerifier, meter: UpstreamMeter,
+        concurrentChecks: Int = min(4, max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
+    ) {
+        self.init(
+            verifier: verifier, meter: meter,
+            bound: ChainCheckBound(underWay: concurrentChecks, waiting: Self.maximumWaiting))
+    }
+
+    init(verifier: SignedDataVerifier, meter: UpstreamMeter, bound: ChainCheckBound) {
+        decoder = SignedDataDecoder(verifier: verifier, meter: meter)
+        self.bound = bound
+    }
+
+    package func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
+        do throws(ServiceError) {
+            let notification = try await verified(signed, app)
+            decoder.meter.countVerification("verified")
+            return notification
+        } catch {
+            decoder.meter.countVerification(error.reason.rawValue)
+            throw error
+        }
+    }
+
+    private func verified(_ signed: String, _ app: App) async throws(ServiceError) -> AppleNotification {
+        let (members, subject) = try await authenticated(signed)
+        guard let environment = subject.environment.flatMap(AppStoreEnvironment.init(rawValue:)) else {
+            throw Self.misdirected("it names neither of Apple's two environments")
+        }
+        if let fault = subject.fault(.notification, app: app, environment: environment) {
+            throw Self.misdirected(fault)
+        }
+        guard app.environments.contains(environment) else {
+            throw Self.misdirected("the app is not configured for \(environment.rawValue)")
+        }
+        do throws(ServiceError) {
+            return try decoder.notification(members, signed: signed, from: .init(app: app, environment: environment))
+        } catch {
+            // Apple signed the whole, so that what does not fit within is for people to look at.
+            throw Self.misdirected(error.cause ?? error.message)
+        }
+    }
+
+    /// The members of what Apple signed, and whose it is.
+    private func authenticated(
+        _ signed: String
+    ) async throws(ServiceError) -> (members: JSONMembers, origin: SignedDataOrigin) {
+        let verifier = decoder.verifier
+        do throws(ServiceError) {
+            let data = try verifier.read(signed, .notification)
+            if let known = verifier.knownHeader(of: data) {
+                return (try verifier.authenticate(data, known: known).members, data.origin)
+            }
+            let verified = try await bound.check { () throws(ServiceError) in try verifier.authenticate(data) }
+            return (verified.members, data.origin)
+        } catch {
+            guard error.reason == .appleAnswerInvalid else { throw error }
+            throw ServiceError(.signatureInvalid, "Apple did not sign this notification.", cause: error.cause)
+        }
+    }
+
+    private static func misdirected(_ fault: String) -> ServiceError {
+        ServiceError(
+            .notificationMisdirected,
+            "Apple signed this notification, but not for this app or environment as they are configured here.",
+            cause: fault)
+    }
+}

@@ -1,0 +1,38 @@
+import AppStoreAPI
+import CoreMetrics
+import Domain
+import Metrics
+
+/// Counts the notifications that come in, by type and by what the verifier says of them.
+struct MeteredNotificationVerifier: NotificationVerifier {
+    /// The type of those whose type this version does not know: the sender must not be able to make series without end.
+    private static let otherType = "other"
+
+    private let verifier: any NotificationVerifier
+    private let factory: any MetricsFactory
+
+    init(_ verifier: any NotificationVerifier, metrics factory: any MetricsFactory) {
+        self.verifier = verifier
+        self.factory = factory
+    }
+
+    func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
+        do throws(ServiceError) {
+            let notification = try await verifier.notification(signed, app: app)
+            let isKnown = NotificationTypeV2.known.contains { $0.rawValue == notification.notificationType }
+            count(app, type: isKnown ? notification.notificationType : Self.otherType, result: "verified")
+            return notification
+        } catch {
+            // Nothing that it says of itself is to be believed.
+            count(app, type: Self.otherType, result: error.reason.rawValue)
+            throw error
+        }
+    }
+
+    private func count(_ app: App, type: String, result: String) {
+        Counter(
+            label: "purser_notifications", dimensions: [("app", app.slug), ("type", type), ("result", result)],
+            factory: factory
+        ).increment()
+    }
+}

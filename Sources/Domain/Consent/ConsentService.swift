@@ -1,0 +1,159 @@
+package import Foundation
+
+/// Records what users agreed to, and makes withdrawals and erasures take effect on what is under way.
+package struct ConsentService: Sendable {
+    /// The longest `source`, in bytes of UTF-8.
+    package static let maximumSourceBytes = 128
+
+    /// What came of a record.
+    package struct Outcome: Sendable, Equatable {
+        package let record: ConsentRecord
+        /// Deliveries that this ended, of which Apple has nothing.
+        package let cancelled: [Delivery]
+        /// Deliveries that this ended too late, or perhaps too late: Apple may have them, or has accepted them.
+        package let mayHaveBeenSent: [Delivery]
+
+        package init(record: ConsentRecord, cancelled: [Delivery] = [], mayHaveBeenSent: [Delivery] = []) {
+            self.record = record
+            self.cancelled = cancelled
+            self.mayHaveBeenSent = mayHaveBeenSent
+        }
+    }
+
+    private let store: any ConsentStore & DeliveryStore
+    private let transfers: TransfersUnderWay
+    private let outcomes: OutcomeBoard
+    private let now: WallClock
+
+    package init(
+        store: any ConsentStore & DeliveryStore, transfers: TransfersUnderWay, outcomes: OutcomeBoard,
+        now: @escaping WallClock
+    ) {
+        self.store = store
+        self.transfers = transfers
+        self.outcomes = outcomes
+        self.now = now
+    }
+
+    /// Records that a user agreed, or withdrew; when a withdrawal has returned, nothing that it stands against is sent.
+    ///
+    /// - Parameters:
+    ///   - app: whose user.
+    ///   - user: who said it.
+    ///   - isConsented: whether the user agrees.
+    ///   - source: where it was said, in the caller's words.
+    ///   - at: when it was said; nil for now.
+    ///   - caller: who records it.
+    /// - Returns: the record, and what became of deliveries.
+    /// - Throws: `invalidRequest`, `storeUnavailable`.
+    package func record(
+        app: App, user: UserID, isConsented: Bool, source: String, at: Date?, caller: String
+    ) async throws(ServiceError) -> Outcome {
+        guard (1...Self.maximumSourceBytes).contains(source.utf8.count) else {
+            throw .invalid([
+                Violation(
+                    field: "source", rule: "length",
+                    message: "`source` has 1 to \(Self.maximumSourceBytes) bytes of UTF-8.")
+            ])
+        }
+        let recordedAt = now()
+        let record = ConsentRecord(
+            app: app.slug, user: user, isConsented: isConsented, source: source, at: at ?? recordedAt,
+            recordedAt: recordedAt, recordedBy: caller)
+        let effect = try await store.recordConsent(record)
+        return isConsented ? Outcome(record: record) : await takeBack(after: record, effect)
+    }
+
+    /// Withdraws consent because Apple says so; a user who has withdrawn already is left alone.
+    ///
+    /// - Parameters:
+    ///   - app: the app's slug.
+    ///   - user: whose consent.
+    ///   - source: what said so, such as `RESCIND_CONSENT`.
+    ///   - at: when Apple signed it.
+    /// - Returns: the record in force, and what became of deliveries.
+    /// - Throws: `storeUnavailable`.
+    @discardableResult
+    package func withdraw(
+        app: String, user: UserID, source: String, at: Date
+    ) async throws(ServiceError) -> Outcome {
+        let latest = try await store.consentHistory(app: app, user: user).last
+        if let latest, !latest.isConsented {
+            // It may have been committed by a call that failed afterwards.
+            return await takeBack(after: latest, ConsentEffect(cancelled: [], sending: []))
+        }
+        let record = ConsentRecord(
+            app: app, user: user, isConsented: false, source: source, at: at, recordedAt: now(), recordedBy: "")
+        return await takeBack(after: record, try await store.recordConsent(record))
+    }
+
+    /// Every record of a user, oldest first.
+    ///
+    /// - Throws: `storeUnavailable`.
+    package func history(app: App, user: UserID) async throws(ServiceError) -> [ConsentRecord] {
+        try await store.consentHistory(app: app.slug, user: user)
+    }
+
+    /// Removes what is known of a user; when this has returned, nothing of the user is sent any more.
+    ///
+    /// - Returns: what was removed and what stays; its deliveries are as they were when the user was removed, but those
+    ///   that were being sent are told as they ended.
+    /// - Throws: `storeUnavailable`.
+    package func erase(app: App, user: UserID) async throws(ServiceError) -> ErasureReport {
+        let report = try await store.eraseUser(app: app.slug, user: user, at: now())
+        report.cancelled.forEach(outcomes.post)
+        return report.with(sending: await end(report.sending, of: user, app: app.slug))
+    }
+}
+
+// MARK: Taking back
+
+extension ConsentService {
+    /// Ends what a committed withdrawal stands against.
+    private func takeBack(after record: ConsentRecord, _ effect: ConsentEffect) async -> Outcome {
+        effect.cancelled.forEach(outcomes.post)
+        let ended = effect.cancelled + (await end(effect.sending, app: record.app))
+        return Outcome(
+            record: record,
+            cancelled: ended.filter { !Self.mayHaveBeenSent($0) && [.cancelled, .sending].contains($0.state) },
+            mayHaveBeenSent: ended.filter(Self.mayHaveBeenSent))
+    }
+
+    private static func mayHaveBeenSent(_ delivery: Delivery) -> Bool {
+        [.accepted, .refused].contains(delivery.state) || delivery.mayHaveReachedApple
+    }
+
+    /// Ends attempts: those of the given deliveries, those of a user, and those that the one rule of consent objects to.
+    ///
+    /// Where the rule cannot be asked, it is taken to object: an attempt that it allows is made again.
+    ///
+    /// - Returns: the given deliveries and others that were ended, as they now are.
+    private func end(_ deliveries: [Delivery], of user: UserID? = nil, app: String) async -> [Delivery] {
+        let named = Set(deliveries.map(\.id))
+        var ended = await transfers.abort(app: app) { delivery in
+            if named.contains(delivery.id) || user != nil && delivery.user == user { return true }
+            do {
+                return try await store.consentObjection(to: ConsentSubject(delivery)) != nil
+            } catch {
+                return true
+            }
+        }
+        // One that is queued again was ended without need.
+        ended.removeAll { $0.state == .queued && !named.contains($0.id) }
+        let known = Set(ended.map(\.id))
+        for delivery in deliveries where !known.contains(delivery.id) {
+            // Its attempt ended by itself before anybody looked; if the store cannot tell how, its end has been asked for.
+            ended.append((try? await store.delivery(app: app, id: delivery.id)) ?? delivery)
+        }
+        return ended
+    }
+}
+
+extension ErasureReport {
+    fileprivate func with(sending: [Delivery]) -> ErasureReport {
+        ErasureReport(
+            links: links, consentRecords: consentRecords, cancelled: cancelled, sending: sending,
+            deliveries: deliveries, cases: cases, notifications: notifications, events: events,
+            isWithdrawalKept: isWithdrawalKept)
+    }
+}

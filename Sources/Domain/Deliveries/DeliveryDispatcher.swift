@@ -1,0 +1,241 @@
+import Foundation
+import Logging
+import Synchronization
+
+/// Sends deliveries: claims what is due and lets each be attempted, a bounded number at a time, until it is told to stop.
+///
+/// Every way out to Apple ends here, whichever way an answer came in, so that there is one gate (`DeliveryAttemptRunner`).
+package final class DeliveryDispatcher: Sendable {
+    /// Where the loop stands.
+    private struct Round {
+        /// Where the next look at what is due goes on; nil begins anew.
+        var position: DeliveryClaim.Position?
+        /// When claims of workers that are no more are looked for next.
+        var recovery: ContinuousClock.Instant
+        /// How often the store has failed without a success between.
+        var storeFailures = 0
+    }
+
+    private struct State {
+        /// Claimed, and what became of it not recorded yet.
+        var underWay = 0
+        var isStopping = false
+        var lanes = PausedLanes()
+        /// What the store would not record.
+        var owed: [AttemptResult] = []
+    }
+
+    /// How many deliveries are expired in one operation.
+    private static let expiryBatch = 100
+    /// How soon what the store would not record is tried again.
+    private static let owedPause = Duration.seconds(1)
+
+    private let parts: DeliveryParts
+    private let worker: String
+    private let runner: DeliveryAttemptRunner
+    private let pulse = LoopPulse()
+    private let state = Mutex(State())
+    private let signal = WakeSignal()
+
+    /// `worker`: names this process for as long as it runs.
+    package init(_ parts: DeliveryParts, worker: String) {
+        self.parts = parts
+        self.worker = worker
+        runner = DeliveryAttemptRunner(parts: parts, worker: worker)
+    }
+
+    /// Sends what is due until the task is cancelled, and lets what is under way then end; to be called once.
+    package func run() async {
+        // A task of its own, so that what is under way is not cancelled too.
+        let loop = Task { await dispatch() }
+        await withTaskCancellationHandler {
+            await loop.value
+        } onCancel: {
+            state.withLock { $0.isStopping = true }
+            kick()
+        }
+    }
+
+    /// Lets the loop look at what is due; quick, and several calls may count as one.
+    package func kick() { signal.wake() }
+
+    /// Waits until the loop turns, which shows that it does; for a watchdog.
+    ///
+    /// Returns at once while the loop waits for the store, whose own heartbeat tells of it.
+    package func heartbeat() async {
+        guard let turn = pulse.nextTurn() else { return }
+        kick()
+        for await _ in turn {}
+    }
+
+    private var isStopping: Bool { state.withLock(\.isStopping) }
+
+    private func dispatch() async {
+        await withDiscardingTaskGroup { group in
+            var round = Round(recovery: parts.clock.monotonicNow())
+            while !isStopping {
+                pulse.turned()
+                let pause = await turn(&round) { transfer in group.addTask { await self.attempt(transfer) } }
+                await signal.wait(atMost: pause, by: parts.clock)
+            }
+            pulse.ended()
+        }
+        await settleOwed()
+    }
+}
+
+// MARK: The loop
+
+extension DeliveryDispatcher {
+    /// Looks at the store once.
+    ///
+    /// - Returns: how long the loop can wait if nobody kicks it.
+    private func turn(_ round: inout Round, _ start: (Transfer) -> Void) async -> Duration {
+        do throws(ServiceError) {
+            let pause = try await look(&round, start)
+            if round.storeFailures > 0 { parts.logger.notice("Deliveries can be read and recorded again") }
+            round.storeFailures = 0
+            return pause
+        } catch {
+            if round.storeFailures == 0 {
+                parts.logger.error(
+                    "Deliveries cannot be read or recorded; nothing is sent until they can",
+                    metadata: ["cause": "\(error.cause ?? error.message)"])
+            }
+            round.storeFailures += 1
+            return min(.milliseconds(100) * (1 << min(round.storeFailures, 10)), .seconds(10))
+        }
+    }
+
+    private func look(_ round: inout Round, _ start: (Transfer) -> Void) async throws(ServiceError) -> Duration {
+        // What Apple has accepted must be recorded before anything is taken for interrupted or expired.
+        await pulse.inStore { await settleOwed() }
+        try await recover(&round)
+        let now = parts.clock.now()
+        try await claim(at: now, &round, start)
+        try await expire(at: now)
+        let next = try await pulse.inStore { () throws(ServiceError) in
+            try await parts.store.nextDeliveryEvent(after: now)
+        }
+        var pause = parts.policy.longestPause
+        if let next { pause = min(pause, parts.clock.remaining(until: next)) }
+        let (lanes, isOwing) = state.withLock { ($0.lanes, !$0.owed.isEmpty) }
+        if let end = lanes.nextEnd { pause = min(pause, parts.clock.remaining(until: end)) }
+        if isOwing { pause = min(pause, Self.owedPause) }
+        return max(min(pause, parts.clock.remaining(until: round.recovery)), .milliseconds(1))
+    }
+
+    /// Gives back, at first and now and then, what was claimed by workers that are no more.
+    private func recover(_ round: inout Round) async throws(ServiceError) {
+        guard parts.clock.remaining(until: round.recovery) <= .zero else { return }
+        let count = try await pulse.inStore { () throws(ServiceError) in
+            try await parts.store.recoverDeliveries(worker: worker, at: parts.clock.now())
+        }
+        if count > 0 {
+            parts.logger.notice(
+                "Deliveries whose attempt was interrupted are queued again", metadata: ["count": "\(count)"])
+        }
+        round.recovery = parts.clock.monotonicNow() + parts.policy.lease
+    }
+
+    private func expire(at now: Date) async throws(ServiceError) {
+        var expired: [Delivery]
+        repeat {
+            expired = try await pulse.inStore { () throws(ServiceError) in
+                try await parts.store.expireDeliveries(at: now, limit: Self.expiryBatch)
+            }
+            expired.forEach(parts.outcomes.post)
+        } while expired.count == Self.expiryBatch && !isStopping
+    }
+
+    /// Claims what is due as far as there is room: from where the last look ended to the end, then once from the start.
+    private func claim(
+        at now: Date, _ round: inout Round, _ start: (Transfer) -> Void
+    ) async throws(ServiceError) {
+        var isFromStart = round.position == nil
+        while !isStopping {
+            let instant = parts.clock.monotonicNow()
+            let (underWay, skipping) = state.withLock { ($0.underWay, $0.lanes.paused(at: instant)) }
+            guard underWay < parts.policy.concurrency else {
+                // Where no lane rests, the look begins anew: the soonest deadline comes first.
+                if skipping.isEmpty { round.position = nil }
+                return
+            }
+            let claim = DeliveryClaim(
+                worker: worker, now: now, leaseUntil: parts.clock.now() + parts.policy.lease,
+                limit: parts.policy.concurrency - underWay, skipping: skipping, after: round.position)
+            let claimed = try await pulse.inStore { () throws(ServiceError) in
+                try await parts.transfers.registering { () throws(ServiceError) in
+                    try await parts.store.claimDeliveries(claim)
+                }
+            }
+            state.withLock { $0.underWay += claimed.transfers.count }
+            claimed.transfers.forEach(start)
+            round.position = claimed.next
+            guard claimed.next == nil else { continue }
+            guard !isFromStart else { return }
+            isFromStart = true
+        }
+    }
+}
+
+// MARK: One delivery
+
+extension DeliveryDispatcher {
+    /// Makes one attempt, and records what became of it.
+    private func attempt(_ transfer: Transfer) async {
+        let result = await runner.run(transfer)
+        if let pause = result.pause {
+            let end = parts.clock.monotonicNow() + pause.duration
+            state.withLock { $0.lanes.pause(pause.lane, until: end) }
+        }
+        do throws(ServiceError) {
+            try await settle(result)
+        } catch {
+            parts.logger.error(
+                "What became of a delivery cannot be recorded; it is tried until it can",
+                metadata: ["delivery": "\(transfer.delivery.id)", "cause": "\(error.cause ?? error.message)"])
+            // Nothing of it is sent any more, and whoever waits for that need not wait for the disk.
+            parts.transfers.end(transfer, as: result.unrecorded)
+            state.withLock { $0.owed.append(result) }
+            kick()
+        }
+    }
+
+    /// Records what became of a delivery, tells those who wait, and makes room for the next.
+    private func settle(_ result: AttemptResult) async throws(ServiceError) {
+        let concluded = try await parts.store.conclude(result.conclusion)
+        let delivery = concluded.map(result.completed) ?? result.unrecorded
+        parts.transfers.end(result.transfer, as: delivery)
+        if concluded == nil {
+            parts.logger.error(
+                "A delivery was taken over by somebody else while it was attempted",
+                metadata: ["delivery": "\(delivery.id)", "accepted": "\(result.conclusion.outcome == .accepted)"])
+        }
+        if result.conclusion.outcome == .accepted { await runner.learnLink(from: delivery) }
+        if concluded != nil { parts.outcomes.post(delivery) }
+        state.withLock { $0.underWay -= 1 }
+        kick()
+    }
+
+    /// Tries once more to record what the store would not.
+    private func settleOwed() async {
+        let owed = state.withLock { state in
+            defer { state.owed = [] }
+            return state.owed
+        }
+        for result in owed {
+            do throws(ServiceError) {
+                try await settle(result)
+            } catch {
+                state.withLock { $0.owed.append(result) }
+            }
+        }
+    }
+}
+
+extension Date {
+    fileprivate static func + (date: Date, duration: Duration) -> Date {
+        date.addingTimeInterval(duration / .seconds(1))
+    }
+}

@@ -1,0 +1,109 @@
+import Foundation
+package import Logging
+
+/// Looks in Apple's notification history for what did not come in: at the start, after an outage and on a schedule.
+///
+/// Apple's third try comes 13 hours after the first, too late for a consumption request.
+package final class HistorySearch: Sendable {
+    /// How many apps and environments are searched at the same time.
+    static let concurrency = 8
+    /// The next round after one that did not get through everywhere, at the latest.
+    static let retryInterval = Duration.seconds(300)
+
+    private let gateway: any NotificationGateway
+    private let store: any NotificationStore
+    private let processor: NotificationProcessor
+    private let lanes: [HistoryLane]
+    private let interval: Duration
+    private let firstLookBack: Duration
+    private let clock: ServiceClock
+    private let logger: Logger
+    private let signal = WakeSignal()
+
+    /// - Parameters:
+    ///   - gateway: asked for Apple's history.
+    ///   - store: keeps what is found, and how far each search has got.
+    ///   - processor: is told of what is new.
+    ///   - apps: searched in each of their environments.
+    ///   - interval: from the end of one round to the next.
+    ///   - firstLookBack: how far back the first search of an app looks.
+    ///   - clock: the clocks.
+    ///   - logger: is told of what was found, and once of what keeps a search from getting through.
+    package init(
+        gateway: any NotificationGateway, store: any NotificationStore, processor: NotificationProcessor,
+        apps: AppCatalog, interval: Duration = .seconds(1800), firstLookBack: Duration = .seconds(72 * 3600),
+        clock: ServiceClock, logger: Logger
+    ) {
+        self.gateway = gateway
+        self.store = store
+        self.processor = processor
+        lanes = apps.all.flatMap { app in
+            AppStoreEnvironment.allCases.filter(app.environments.contains).map {
+                HistoryLane(app: app, environment: $0)
+            }
+        }
+        self.interval = interval
+        self.firstLookBack = firstLookBack
+        self.clock = clock
+        self.logger = logger
+    }
+
+    /// Searches until the task is cancelled.
+    ///
+    /// To be called once.
+    package func run() async {
+        var reporter = HistoryReporter(logger: logger)
+        while !Task.isCancelled {
+            let outcomes = await searchAll()
+            guard !Task.isCancelled else { return }
+            reporter.report(outcomes)
+            await signal.wait(atMost: pause(after: outcomes), by: clock)
+        }
+    }
+
+    /// Searches now, or again when the present round is over: Apple or the store can be reached again.
+    package func searchSoon() { signal.wake() }
+
+    private func searchAll() async -> [HistoryOutcome] {
+        await withTaskGroup(of: HistoryOutcome.self) { tasks in
+            var outcomes: [HistoryOutcome] = []
+            for (index, lane) in lanes.enumerated() {
+                if index >= Self.concurrency, let ended = await tasks.next() { outcomes.append(ended) }
+                tasks.addTask { [self] in
+                    var search = HistoryLaneSearch(
+                        lane: lane, plan: HistoryPlan(environment: lane.environment, firstLookBack: firstLookBack),
+                        gateway: gateway, store: store, processor: processor, clock: clock)
+                    return await search.run()
+                }
+            }
+            for await ended in tasks { outcomes.append(ended) }
+            return outcomes
+        }
+    }
+
+    /// What time mends is tried again sooner.
+    private func pause(after outcomes: [HistoryOutcome]) -> Duration {
+        let isWorthRetrying = outcomes.contains { outcome in
+            switch outcome.fault?.reason {
+            case .appleUnavailable, .deadlineExceeded, .storeUnavailable, .budgetExhausted, .appleRateLimited: true
+            default: false
+            }
+        }
+        return isWorthRetrying ? min(interval, Self.retryInterval) : interval
+    }
+}
+
+/// An app in an environment, whose notifications have a history of their own.
+struct HistoryLane: Sendable, Hashable {
+    let app: App
+    let environment: AppStoreEnvironment
+}
+
+/// What came of one search.
+struct HistoryOutcome: Sendable {
+    let lane: HistoryLane
+    /// How many notifications had not come in before.
+    let found: Int
+    /// Why it did not get through, if so.
+    let fault: ServiceError?
+}

@@ -1,0 +1,83 @@
+package import Domain
+import Foundation
+import HTTPTypes
+import JSON
+
+/// What operators can do with the store while it is in use.
+package struct StoreAdministration: Sendable {
+    let maintenance: any StoreMaintenance
+    let deliveries: any DeliveryStore
+    let now: WallClock
+    let released: @Sendable () -> Void
+
+    /// - Parameters:
+    ///   - maintenance: the store as a whole.
+    ///   - deliveries: those that wait while sending is held.
+    ///   - now: the time of day.
+    ///   - released: told when sending goes on, so that what waits need not wait longer.
+    package init(
+        maintenance: any StoreMaintenance, deliveries: any DeliveryStore, now: @escaping WallClock,
+        released: @escaping @Sendable () -> Void
+    ) {
+        self.maintenance = maintenance
+        self.deliveries = deliveries
+        self.now = now
+        self.released = released
+    }
+}
+
+/// The store as a whole, for operators.
+struct StoreRoutes: Sendable {
+    let store: StoreAdministration
+
+    /// `POST /v1/store:backup`.
+    func backup(_ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let members = try input.jsonObject()
+        var violations = members.map(\.key).sorted().filter { $0 != "path" }.map { name in
+            Violation(field: name, rule: "unknownField", message: "`\(name)` is not a field of this request.")
+        }
+        let path = members["path"]?.string
+        if path?.hasPrefix("/") != true || path?.hasSuffix("/") == true {
+            violations.append(
+                Violation(field: "path", rule: "format", message: "`path` must be the absolute path of a new file."))
+        }
+        guard violations.isEmpty, let path else { throw .invalid(violations) }
+        let now = store.now()
+        try await store.maintenance.backup(to: path, at: now)
+        return Answer.object(.created) { writer in
+            writer.member("path", path)
+            writer.member("at", Timestamp.text(now))
+        }
+    }
+
+    /// `POST /v1/store:check`.
+    func check(_ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let problems = try await store.maintenance.checkIntegrity()
+        return Answer.object { writer in
+            writer.memberArray("problems") { writer in
+                for problem in problems { writer.value(problem) }
+            }
+        }
+    }
+
+    /// `POST /v1/deliveries:release`.
+    func release(_ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let waiting = try await store.deliveries.deliveryBacklog().reduce(0) { $0 + $1.count }
+        let hold = try await store.deliveries.releaseSending(by: "operator", at: store.now())
+        store.released()
+        return Answer.object { writer in
+            if let hold {
+                writer.memberObject("hold") { writer in
+                    writer.member("since", Timestamp.text(hold.since))
+                    writer.member("reason", hold.reason)
+                }
+            } else {
+                writer.memberNull("hold")
+            }
+            writer.member("waiting", waiting)
+        }
+    }
+}

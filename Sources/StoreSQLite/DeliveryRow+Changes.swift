@@ -1,0 +1,112 @@
+import Domain
+import Foundation
+import GRDB
+
+extension DeliveryRow {
+    /// Keeps a new delivery, queued, and writes the event.
+    static func insert(_ delivery: Delivery, into database: Database) throws {
+        let due = delivery.nextAttemptAt ?? delivery.createdAt
+        let isReady = due <= delivery.createdAt
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO delivery
+                    (id, app, caseId, user, caller, transactionId, environment, version, body, warnings, createdAt,
+                     deadline, state, isReady, nextAttemptAt, dueAt)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(
+            arguments: [
+                delivery.id, delivery.app, delivery.caseID, delivery.user.map(LinkRow.bytes), delivery.caller,
+                delivery.transactionID, delivery.environment?.rawValue, delivery.version.rawValue, Data(delivery.body),
+                delivery.warnings.isEmpty ? nil : try JSONEncoder().encode(delivery.warnings),
+                delivery.createdAt.milliseconds, delivery.deadline.milliseconds, Delivery.State.queued.rawValue,
+                isReady, due.milliseconds, isReady ? nil : min(due, delivery.deadline).milliseconds,
+            ])
+        if let purchase = delivery.purchase { try save(purchase, of: delivery.id, in: database) }
+        try EventRow.append(event(.deliveryQueued, of: delivery, at: delivery.createdAt), to: database)
+    }
+
+    /// Keeps what was found out about a purchase; its transaction id and environment are the delivery's.
+    static func save(_ purchase: PurchaseFacts, of id: String, in database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                UPDATE delivery SET originalTransactionId = ?, appTransactionId = ?, appAccountToken = ?, productId = ?,
+                    productType = ?, purchaseDate = ?, isFamilyShared = ?, isAdvancedCommerce = ?
+                WHERE id = ?
+                """)
+        try statement.execute(
+            arguments: [
+                purchase.originalTransactionID, purchase.appTransactionID, purchase.appAccountToken,
+                purchase.productID, purchase.productType?.rawValue, purchase.purchaseDate.milliseconds,
+                purchase.isFamilyShared, purchase.isAdvancedCommerce, id,
+            ])
+    }
+
+    /// Keeps what is new of a delivery that leaves the state `sending` or ends: the state, when it is tried next, what
+    /// went wrong, attempts behind those that there were; writes the event of an end.
+    ///
+    /// - Returns: the delivery as it now is.
+    func save(
+        _ changed: Delivery, adding attempts: [DeliveryAttempt] = [], at now: Date, in database: Database
+    ) throws -> Delivery {
+        var changed = changed
+        let attempts = attempts.map(\.asStored)
+        try AttemptRow.append(attempts, to: changed.id, behind: changed.attemptCount, in: database)
+        changed.attempts += attempts
+        changed.attemptCount += attempts.count
+        let isReady = changed.state == .queued ? changed.nextAttemptAt.map { $0 <= now } ?? true : nil
+        let due = isReady == false ? changed.nextAttemptAt.map { min($0, changed.deadline) } : nil
+        let statement = try database.cachedStatement(
+            sql: """
+                UPDATE delivery SET state = ?, isReady = ?, nextAttemptAt = ?, dueAt = ?, attemptCount = ?,
+                    mayHaveReachedApple = ?, failure = ?, worker = NULL, claimedAt = NULL, leaseUntil = NULL, endedAt = ?
+                WHERE id = ?
+                """)
+        try statement.execute(
+            arguments: [
+                changed.state.rawValue, isReady, changed.nextAttemptAt?.milliseconds, due?.milliseconds,
+                changed.attemptCount, changed.mayHaveReachedApple, try changed.failure?.stored,
+                changed.endedAt?.milliseconds, changed.id,
+            ])
+        if let kind = changed.state.eventOfEnd {
+            try EventRow.append(Self.event(kind, of: changed, at: now), to: database)
+        }
+        return changed
+    }
+
+    /// Ends a delivery.
+    ///
+    /// - Returns: the delivery as it now is.
+    func end(
+        as state: Delivery.State, because failure: DeliveryFailure?, adding attempts: [DeliveryAttempt] = [],
+        at now: Date, in database: Database
+    ) throws -> Delivery {
+        var ended = delivery
+        ended.state = state
+        ended.failure = failure
+        ended.nextAttemptAt = nil
+        ended.endedAt = now.asStored
+        return try save(ended, adding: attempts, at: now, in: database)
+    }
+
+    /// What happened to a delivery.
+    private static func event(_ kind: ServiceEvent.Kind, of delivery: Delivery, at now: Date) -> ServiceEvent {
+        ServiceEvent(
+            app: delivery.app, kind: kind, subject: delivery.id, at: now, environment: delivery.environment,
+            transactionID: delivery.transactionID, user: delivery.user, caseID: delivery.caseID,
+            detail: kind == .deliveryAccepted ? nil : delivery.failure?.reason.rawValue)
+    }
+}
+
+extension Delivery.State {
+    /// The event that tells of a final state.
+    fileprivate var eventOfEnd: ServiceEvent.Kind? {
+        switch self {
+        case .queued, .sending: nil
+        case .accepted: .deliveryAccepted
+        case .refused: .deliveryRefused
+        case .expired: .deliveryExpired
+        case .cancelled: .deliveryCancelled
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import GRDB
+import Synchronization
+
+/// A write that waits for its turn.
+struct PendingWrite: Sendable {
+    /// Runs the operation; what it returns hands the value over, to be called once the transaction is committed.
+    let run: @Sendable (Database) throws -> @Sendable () -> Void
+    /// Tells that nothing was changed, and why.
+    let fail: @Sendable (any Error) -> Void
+}
+
+/// Lets writes that wait at the same time share one transaction, and so one fsync.
+///
+/// While a transaction is being committed the next writes gather, and then go together. Each has a savepoint of its own: its
+/// failure undoes itself alone. But when the transaction itself fails, as on a full disk, all of it fails.
+final class GroupCommit: Sendable {
+    /// The most writes of one transaction.
+    static let maximumSize = 256
+
+    private struct State {
+        var pending: [PendingWrite] = []
+        /// Whether a turn of the writer is asked for that has not begun.
+        var isScheduled = false
+    }
+
+    private let pool: DatabasePool
+    private let gauge: ExecutorGauge
+    private let state = Mutex(State())
+    private let commits = Atomic(0)
+
+    init(pool: DatabasePool, gauge: ExecutorGauge) {
+        self.pool = pool
+        self.gauge = gauge
+    }
+
+    /// How many transactions were committed.
+    var commitCount: Int { commits.load(ordering: .relaxed) }
+
+    /// How many writes wait for their turn.
+    var pendingCount: Int { state.withLock(\.pending.count) }
+
+    /// Takes a write; it runs on the writer's own thread.
+    func submit(_ write: PendingWrite) {
+        let isFirst = state.withLock { state in
+            state.pending.append(write)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { schedule() }
+    }
+
+    private func schedule() {
+        pool.asyncWriteWithoutTransaction { [self] database in
+            let (writes, areMore) = take()
+            // A turn of its own for the rest, so that the watchdog's beat comes between.
+            if areMore { schedule() }
+            for finish in gauge.inside({ commit(writes, in: database) }) { finish() }
+        }
+    }
+
+    private func take() -> (writes: [PendingWrite], areMore: Bool) {
+        state.withLock { state in
+            let writes = Array(state.pending.prefix(Self.maximumSize))
+            state.pending.removeFirst(writes.count)
+            state.isScheduled = !state.pending.isEmpty
+            return (writes, state.isScheduled)
+        }
+    }
+
+    /// Runs writes in one transaction.
+    ///
+    /// - Returns: what tells each how it ended, to be called outside of the database.
+    private func commit(_ writes: [PendingWrite], in database: Database) -> [@Sendable () -> Void] {
+        var endings: [@Sendable () -> Void] = []
+        do {
+            try database.inTransaction(.immediate) {
+                for write in writes { endings.append(try run(write, in: database)) }
+                return .commit
+            }
+            commits.add(1, ordering: .relaxed)
+            return endings
+        } catch {
+            return writes.map { write in { write.fail(error) } }
+        }
+    }
+
+    /// Runs one write.
+    ///
+    /// - Returns: what tells it how it ended, if the transaction is committed.
+    /// - Throws: what ended the whole transaction.
+    private func run(_ write: PendingWrite, in database: Database) throws -> @Sendable () -> Void {
+        var succeed: (@Sendable () -> Void)?
+        do {
+            try database.inSavepoint {
+                succeed = try write.run(database)
+                return .commit
+            }
+        } catch {
+            // SQLite takes the whole transaction back by itself when the disk is full or fails.
+            guard database.isInsideTransaction else { throw error }
+            return { write.fail(error) }
+        }
+        guard let succeed else { throw DatabaseError(message: "a write without a result") }
+        return succeed
+    }
+}

@@ -1,0 +1,86 @@
+import Domain
+import Foundation
+import GRDB
+
+/// Removes what is over and older than it is kept, in batches.
+///
+/// Each function takes the time before which it must have ended and the most rows, and returns how many went.
+enum Retention {
+    static func notifications(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM notification WHERE position IN (
+                SELECT position FROM notification WHERE receivedAt < ? AND processedAt IS NOT NULL
+                ORDER BY receivedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    /// Attempts of what goes on for longer than they are kept go as well.
+    static func attempts(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM deliveryAttempt WHERE (deliveryId, number) IN (
+                SELECT deliveryId, number FROM deliveryAttempt WHERE startedAt < ? ORDER BY startedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    /// A delivery takes its attempts with it.
+    static func deliveries(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE endedAt < ? ORDER BY endedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    static func idempotencyKeys(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM idempotencyKey WHERE (caller, app, route, key) IN (
+                SELECT caller, app, route, key FROM idempotencyKey WHERE createdAt < ? ORDER BY createdAt LIMIT ?)
+            """, end, limit)
+    }
+
+    /// Cases go after their deliveries.
+    static func cases(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM refundCase WHERE id IN (
+                SELECT id FROM refundCase
+                WHERE closedAt < ? AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.caseId = refundCase.id)
+                ORDER BY closedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    static func events(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try removeLowEnd(of: "event", by: "at", database, before: end, limit: limit)
+    }
+
+    static func quarantined(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try removeLowEnd(of: "quarantine", by: "receivedAt", database, before: end, limit: limit)
+    }
+
+    private static func remove(_ database: Database, _ sql: String, _ end: Date, _ limit: Int) throws -> Int {
+        try database.cachedStatement(sql: sql).execute(arguments: [end.milliseconds, limit])
+        return database.changesCount
+    }
+
+    /// Removes the first rows up to one that is kept, so that the positions of what is left have no gap.
+    private static func removeLowEnd(
+        of table: String, by time: String, _ database: Database, before end: Date, limit: Int
+    ) throws -> Int {
+        let first = try Row.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT position, \(time) AS time FROM \(table) WHERE position > 0 ORDER BY position LIMIT ?"),
+            arguments: [limit])
+        let over = try first.prefix { try $0.date("time") < end }
+        guard let last = over.last else { return 0 }
+        let position: Int64 = try last.decode(forColumn: "position")
+        try database.cachedStatement(sql: "DELETE FROM \(table) WHERE position <= ?").execute(arguments: [position])
+        return over.count
+    }
+}

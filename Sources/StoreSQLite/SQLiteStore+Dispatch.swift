@@ -1,0 +1,133 @@
+package import Domain
+package import Foundation
+import GRDB
+
+extension SQLiteStore {
+    package func claimDeliveries(_ claim: DeliveryClaim) async throws(ServiceError) -> DeliveryClaim.Result {
+        try await write("claim deliveries") { database in
+            guard try SendingHoldRow.fetch(from: database) == nil else {
+                return DeliveryClaim.Result(deliveries: [], next: nil)
+            }
+            return try DeliveryRow.claim(claim, in: database)
+        }
+    }
+
+    package func nextDeliveryEvent(after now: Date) async throws(ServiceError) -> Date? {
+        try await read("find the next due delivery") { try DeliveryRow.nextEvent(after: now, in: $0) }
+    }
+
+    package func conclude(_ conclusion: DeliveryConclusion) async throws(ServiceError) -> Delivery? {
+        try await write("record what became of a delivery") { database in
+            guard var row = try DeliveryRow.fetch(app: conclusion.app, id: conclusion.id, from: database),
+                row.delivery.state == .sending, row.claim?.worker == conclusion.worker
+            else { return nil }
+            try row.learn(conclusion, in: database)
+            return try row.conclude(conclusion, in: database)
+        }
+    }
+
+    package func recoverDeliveries(worker: String, at now: Date) async throws(ServiceError) -> Int {
+        try await write("take deliveries back from workers that are no more") { database in
+            // The lock on the file leaves this process alone with the store.
+            let lost = try DeliveryRow.sending(
+                "(worker <> ? OR leaseUntil <= ?)", [worker, now.milliseconds], in: database)
+            for row in lost {
+                _ = try row.interrupted(
+                    as: row.cancellation == nil ? .queued : .cancelled, because: row.cancellation, at: now,
+                    in: database)
+            }
+            return lost.count
+        }
+    }
+
+    package func expireDeliveries(at now: Date, limit: Int) async throws(ServiceError) -> [Delivery] {
+        try await write("expire deliveries") { database in
+            _ = try DeliveryRow.promote(at: now, in: database)
+            let queued = try DeliveryRow.list(
+                database,
+                sql: "SELECT * FROM delivery WHERE isReady = 1 AND deadline <= ? ORDER BY deadline, id LIMIT ?",
+                arguments: [now.milliseconds, limit])
+            let lost = try DeliveryRow.sending(
+                "deadline <= ? AND leaseUntil <= ?", [now.milliseconds, now.milliseconds], in: database)
+            var ended: [Delivery] = []
+            for row in queued {
+                ended.append(try row.end(as: .expired, because: row.lateness, at: now, in: database))
+            }
+            for row in lost.prefix(limit - queued.count) {
+                ended.append(
+                    try row.interrupted(
+                        as: row.cancellation == nil ? .expired : .cancelled, because: row.cancellation ?? row.lateness,
+                        at: now, in: database))
+            }
+            return ended
+        }
+    }
+
+    package func sendingHold() async throws(ServiceError) -> SendingHold? {
+        try await read("read whether sending is held") { try SendingHoldRow.fetch(from: $0) }
+    }
+
+    package func releaseSending(by operatorName: String, at now: Date) async throws(ServiceError) -> SendingHold? {
+        try await write("release sending") { database in
+            guard let hold = try SendingHoldRow.fetch(from: database) else { return nil }
+            try SendingHoldRow.release(by: operatorName, at: now, in: database)
+            return hold
+        }
+    }
+}
+
+extension DeliveryRow {
+    /// Keeps what an attempt found out.
+    fileprivate mutating func learn(_ conclusion: DeliveryConclusion, in database: Database) throws {
+        if let environment = conclusion.environment ?? conclusion.purchase?.environment,
+            environment != delivery.environment
+        {
+            try database.cachedStatement(sql: "UPDATE delivery SET environment = ? WHERE id = ?")
+                .execute(arguments: [environment.rawValue, delivery.id])
+            delivery.environment = environment
+        }
+        // What an erasure removed does not come back.
+        if let purchase = conclusion.purchase?.asStored, purchase != delivery.purchase, !isErased {
+            try Self.save(purchase, of: delivery.id, in: database)
+            delivery.purchase = purchase
+        }
+    }
+
+    /// Takes the delivery to the state that its attempt led to.
+    fileprivate func conclude(_ conclusion: DeliveryConclusion, in database: Database) throws -> Delivery {
+        let now = conclusion.at
+        var row = self
+        row.delivery.mayHaveReachedApple = delivery.mayHaveReachedApple || conclusion.mayHaveReachedApple
+        func end(_ state: Delivery.State, _ failure: DeliveryFailure?) throws -> Delivery {
+            try row.end(
+                as: state, because: isErased ? failure?.withoutUser : failure, adding: conclusion.attempts, at: now,
+                in: database)
+        }
+        switch conclusion.outcome {
+        case .accepted:
+            row.delivery.mayHaveReachedApple = false
+            let accepted = try end(.accepted, nil)
+            if let caseID = delivery.caseID {
+                try CaseRow.markAnswered(app: delivery.app, id: caseID, at: now, in: database)
+            }
+            return accepted
+        case .refused(let failure): return try end(.refused, failure)
+        case .expired(let failure): return try end(.expired, failure)
+        case .cancelled(let failure): return try end(.cancelled, failure)
+        case .retry(let date, let failure):
+            if let cancellation { return try end(.cancelled, cancellation) }
+            row.delivery.state = .queued
+            row.delivery.nextAttemptAt = date.asStored
+            row.delivery.failure = failure
+            return try save(row.delivery, adding: conclusion.attempts, at: now, in: database)
+        }
+    }
+
+    /// The failure of a delivery whose deadline has passed.
+    fileprivate var lateness: DeliveryFailure {
+        let last = delivery.failure.map { " The last attempt failed: \($0.message)" } ?? ""
+        return DeliveryFailure(
+            reason: .deadlineExceeded, message: "The deadline passed before Apple had accepted it.\(last)",
+            apple: delivery.failure?.apple)
+    }
+}

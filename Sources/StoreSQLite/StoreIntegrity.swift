@@ -1,0 +1,65 @@
+import GRDB
+
+/// Looks whether a store is what it should be.
+enum StoreIntegrity {
+    /// How many faults SQLite names before it stops.
+    private static let maximumFaults = 100
+
+    /// Every page, index and reference, and what our own tables must keep to, if they are of this version.
+    ///
+    /// - Returns: what is wrong, one sentence each.
+    /// - Throws: `DatabaseError`.
+    static func faults(of database: Database) throws -> [String] {
+        var faults = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(maximumFaults))")
+            .filter { $0 != "ok" }.map { "SQLite finds: \($0)." }
+        let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check")
+        let tables = try Dictionary(grouping: references) { try $0.decode(String.self, forColumn: "table") }
+        for (table, rows) in tables.sorted(by: { $0.key < $1.key }) {
+            faults.append("\(rows.count) × a row of table \(table) that refers to one that is not there.")
+        }
+        // What cannot be read cannot be counted either.
+        guard faults.isEmpty, try Schema.migrator.hasCompletedMigrations(database) else { return faults }
+        for rule in rules {
+            let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(rule.violations)") ?? 0
+            if count > 0 { faults.append("\(count) × \(rule.fault).") }
+        }
+        return faults
+    }
+
+    /// What must not be found: rows, and what they are.
+    private static let rules: [(violations: String, fault: String)] = [
+        (
+            "refundCase WHERE NOT EXISTS (SELECT 1 FROM caseRequest WHERE caseId = refundCase.id)",
+            "a case without a request"
+        ),
+        (
+            "refundCase WHERE (state = 'decided') <> (outcome IS NOT NULL AND decidedAt IS NOT NULL)",
+            "a case whose state and outcome disagree"
+        ),
+        ("refundCase WHERE (state = 'open') <> (closedAt IS NULL)", "a case whose state and end disagree"),
+        (
+            "refundCase WHERE state = 'declined' AND (declineCaller IS NULL OR declineAt IS NULL)",
+            "a declined case without its decline"
+        ),
+        (
+            "delivery WHERE (state = 'sending') <> (worker IS NOT NULL AND claimedAt IS NOT NULL AND leaseUntil IS NOT NULL)",
+            "a delivery whose state and claim disagree"
+        ),
+        (
+            "delivery WHERE (state NOT IN ('queued', 'sending')) <> (endedAt IS NOT NULL)",
+            "a delivery whose state and end disagree"
+        ),
+        (
+            "delivery WHERE (state = 'queued') <> (isReady IS NOT NULL)",
+            "a delivery whose state and next attempt disagree"
+        ),
+        (
+            "notification WHERE NOT EXISTS (SELECT 1 FROM notificationContent AS c WHERE c.position = notification.position)",
+            "a notification without its content"
+        ),
+        (
+            "event WHERE position > (SELECT seq FROM sqlite_sequence WHERE name = 'event')",
+            "an event behind the latest position"
+        ),
+    ]
+}

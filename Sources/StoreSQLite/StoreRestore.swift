@@ -1,0 +1,74 @@
+package import Domain
+package import Foundation
+import GRDB
+
+/// Puts a backup in a store's place while no daemon runs.
+///
+/// For a program of its own: it blocks.
+package enum StoreRestore {
+    /// Makes the store of a backup; nothing is sent from it until an operator releases it.
+    ///
+    /// The store is the old one or the whole new one at every moment, whatever fails. When root restores it, it belongs to
+    /// whom the old one belonged to, else to the folder's owner.
+    ///
+    /// - Parameters:
+    ///   - backup: a file that `purser backup` wrote, or any copy of a store that is whole.
+    ///   - path: the store's file.
+    ///   - replacing: whether a store that is there already is put aside.
+    ///   - now: the time of day.
+    /// - Returns: the file that the store which was there is kept in; nil when there was none.
+    /// - Throws: `storeUnavailable` naming what is wrong: a daemon has the store, a store is there already, the backup is
+    ///   another program's, of a newer version or damaged, a disk fails.
+    @discardableResult
+    package static func restore(
+        from backup: String, to path: String, replacing: Bool = false, at now: Date
+    ) throws(ServiceError) -> String? {
+        let file = try StoreFile.resolve(path)
+        let lock = try StoreLock.acquire(for: file)
+        defer { lock.release() }
+        let exists = FileManager.default.fileExists(atPath: file)
+        // A log without its database would be taken for the new one's.
+        let isToKeep = exists || FileManager.default.fileExists(atPath: file + "-wal")
+        guard !isToKeep || replacing else {
+            throw ServiceError(
+                .storeUnavailable,
+                "There is a store at \(file) already; say that it is to be replaced, and it is put aside.")
+        }
+        let source = try StoreCheck.open(backup)
+        let model = exists ? file : StoreFile.folder(of: file)
+        try StoreFile.give(StoreLock.fileName(for: file), toOwnerOf: model)
+        let copy = "\(file).restoring-\(UUID().uuidString)"
+        let hold = SendingHold(since: now, reason: "The store was restored from a backup.")
+        try StoreCopy.make(of: source, at: copy, hold)
+        do throws(ServiceError) {
+            try StoreFile.give(copy, toOwnerOf: model)
+            let kept = isToKeep ? try keep(file, at: now) : nil
+            try StoreFile.rename(copy, to: file)
+            return kept
+        } catch {
+            StoreFile.remove(copy)
+            throw error
+        }
+    }
+
+    /// Gives a store a second name, beside its own.
+    private static func keep(_ file: String, at now: Date) throws(ServiceError) -> String {
+        let exists = FileManager.default.fileExists(atPath: file)
+        if exists { emptyLog(of: file) }
+        let kept = "\(file).replaced-\(now.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted)))"
+        guard !exists || link(file, kept) == 0 else {
+            throw StoreFile.failure(file, "it cannot be kept as \(kept): \(StoreFile.reason(errno))")
+        }
+        for suffix in ["-wal", "-shm"] where FileManager.default.fileExists(atPath: file + suffix) {
+            try StoreFile.rename(file + suffix, to: kept + suffix)
+        }
+        return kept
+    }
+
+    /// Moves what stands in the write-ahead log into the database, if the store is still good enough for that.
+    private static func emptyLog(of file: String) {
+        let queue = try? DatabaseQueue(path: file)
+        try? queue?.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+        try? queue?.close()
+    }
+}

@@ -1,0 +1,78 @@
+import Domain
+import Foundation
+import Logging
+import StoreSQLite
+import TestSupport
+
+/// A monitor of cases at work, over a real store, by a clock that stands still; nothing is sent to Apple.
+struct CaseMonitorFixture: Sendable {
+    let base: DeliveryFixture
+    let log = RecordedLog()
+    let policies: [String: ConsumptionPolicy]
+
+    /// Runs a test, and takes everything down again.
+    static func with(
+        policies: [String: ConsumptionPolicy] = [:], _ test: @Sendable (CaseMonitorFixture) async throws -> Void
+    ) async throws {
+        try await DeliveryFixture.with(isDispatching: false) { base in
+            try await test(CaseMonitorFixture(base: base, policies: policies))
+        }
+    }
+
+    /// A policy that answers so many hours before the deadline.
+    static func policy(hours: Int = 2, percentage: Int32? = nil) -> ConsumptionPolicy {
+        ConsumptionPolicy(
+            beforeDeadline: .seconds(hours * 3600),
+            answer: ConsumptionV2(
+                deliveryStatus: .delivered, sampleContentProvided: true, consumptionPercentage: percentage))
+    }
+
+    var store: SQLiteStore { base.store.store }
+
+    /// Lets a monitor work while something is done; a second one knows nothing of the first.
+    func monitoring(_ work: () async throws -> Void) async throws {
+        let monitor = CaseMonitor(
+            store: store, deliveries: store, consents: store, consumption: base.consumption,
+            apps: AppCatalog([DeliveryFixture.app, DeliveryFixture.otherApp]), policies: policies,
+            warnBefore: [.seconds(6 * 3600), .seconds(3600)], clock: base.serviceClock, logger: log.logger)
+        let task = Task { await monitor.run() }
+        let result: Result<Void, any Error>
+        do {
+            // It sleeps when it has looked.
+            await base.sleepersHaveArrived()
+            result = .success(try await work())
+        } catch {
+            result = .failure(error)
+        }
+        task.cancel()
+        await task.value
+        try result.get()
+    }
+
+    /// Moves the clock on, and returns when the monitor has looked again.
+    func pass(_ duration: Duration) async {
+        base.clock.advance(by: duration)
+        await base.sleepersHaveArrived()
+    }
+
+    func pass(hours: Double) async { await pass(.seconds(hours * 3600)) }
+
+    /// Declares an owner who has consented.
+    func consent(of user: String, to transactionID: String) async throws {
+        try await base.link(transactionID, to: user)
+        try await base.record(user, isConsented: true)
+    }
+
+    var deliveries: [Delivery] {
+        get async throws { try await store.deliveries(app: "coins", DeliveryQuery()) }
+    }
+
+    func state(of refundCase: RefundCase) async throws -> RefundCase.State? {
+        try await store.refundCase(app: refundCase.app, id: refundCase.id)?.state
+    }
+
+    /// The minutes that the warnings tell, in order.
+    var minutesWarned: [String] {
+        log.lines("still without an answer").compactMap { $0.metadata["minutesLeft"] }
+    }
+}

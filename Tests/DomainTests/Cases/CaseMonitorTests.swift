@@ -1,0 +1,184 @@
+import Domain
+import Foundation
+import Logging
+import StoreSQLite
+import TestSupport
+import Testing
+
+struct CaseMonitorTests {
+    @Test func `an open case is warned of once at each threshold, and expires at its deadline`() async throws {
+        try await CaseMonitorFixture.with { fixture in
+            let opened = try await fixture.base.openCase(.sample(id: "1"))
+            try await fixture.monitoring {
+                await fixture.pass(hours: 5.9)
+                #expect(fixture.minutesWarned.isEmpty)
+                await fixture.pass(hours: 0.1)
+                #expect(fixture.minutesWarned == ["360"])
+                for _ in 1...3 { await fixture.pass(hours: 1) }
+                #expect(fixture.minutesWarned == ["360"])
+                await fixture.pass(hours: 2)
+                #expect(fixture.minutesWarned == ["360", "60"])
+                var state = try await fixture.state(of: opened)
+                #expect(state == .open)
+                await fixture.pass(hours: 1)
+                state = try await fixture.state(of: opened)
+                #expect(state == .expired)
+            }
+            let warning = try #require(fixture.log.lines("still without an answer").first)
+            #expect(warning.level == .warning)
+            #expect(warning.metadata["case"] == opened.id && warning.metadata["app"] == "coins")
+            #expect(fixture.minutesWarned.count == 2)
+            #expect(fixture.log.lines("have expired").map(\.metadata) == [["app": "coins", "cases": "1"]])
+        }
+    }
+
+    @Test func `a case that comes late is warned of at once, and only as near as it is`() async throws {
+        try await CaseMonitorFixture.with { fixture in
+            let base = fixture.base
+            _ = try await base.openCase(.sample(id: "1"), signedAt: base.now.addingTimeInterval(-11.5 * 3600))
+            try await fixture.monitoring {
+                #expect(fixture.minutesWarned == ["30"])
+                await fixture.pass(.seconds(60))
+                #expect(fixture.minutesWarned == ["30"])
+            }
+        }
+    }
+
+    @Test func `whole pages of cases are warned of and expire, but not those that are over`() async throws {
+        try await CaseMonitorFixture.with { fixture in
+            let count = CaseQuery.maximumPageSize + 5
+            for number in 1...count {
+                _ = try await fixture.base.openCase(.sample(id: "\(number)"), uuid: "u\(number)")
+            }
+            let declined = try await fixture.base.openCase(.sample(id: "declined"))
+            _ = try await fixture.store.decline(
+                app: "coins", id: declined.id, RefundCase.Decline(caller: "c", note: nil, at: fixture.base.now))
+            try await fixture.base.notify("REFUND", .sample(id: "2"), signedAt: fixture.base.now.addingTimeInterval(60))
+            try await fixture.monitoring {
+                await fixture.pass(hours: 7)
+                let warned = fixture.log.lines("still without an answer").compactMap { $0.metadata["case"] }
+                #expect(warned.count == count - 1 && Set(warned).count == count - 1)
+                #expect(!warned.contains(declined.id))
+                await fixture.pass(hours: 6)
+            }
+            #expect(fixture.log.lines("have expired").map { $0.metadata["cases"] } == ["\(count - 1)"])
+            #expect(try await fixture.state(of: declined) == .declined)
+        }
+    }
+}
+
+/// What policies answer.
+struct ConsumptionPolicyTests {
+    @Test func `a policy answers so long before the deadline, once, if the owner's consent is on record`() async throws
+    {
+        try await CaseMonitorFixture.with(policies: ["coins": CaseMonitorFixture.policy(hours: 2)]) { fixture in
+            try await fixture.consent(of: "alice", to: "1")
+            let opened = try await fixture.base.openCase(.sample(id: "1"))
+            try await fixture.monitoring {
+                await fixture.pass(hours: 9.9)
+                #expect(try await fixture.deliveries.isEmpty)
+                await fixture.pass(hours: 0.2)
+                let delivery = try #require(try await fixture.deliveries.first)
+                #expect(delivery.caller == ConsumptionPolicy.caller && delivery.caseID == opened.id)
+                #expect(delivery.user == (try UserID("alice")) && delivery.deadline == opened.deadline)
+                for _ in 1...3 { await fixture.pass(.seconds(60)) }
+                #expect(try await fixture.deliveries.count == 1)
+            }
+            #expect(fixture.log.lines("A policy has answered").count == 1)
+        }
+    }
+
+    @Test func `without consent on record nothing is answered, and with it soon`() async throws {
+        try await CaseMonitorFixture.with(policies: ["coins": CaseMonitorFixture.policy(hours: 12)]) { fixture in
+            try await fixture.base.link("1", to: "alice")
+            _ = try await fixture.base.openCase(.sample(id: "1"))
+            _ = try await fixture.base.openCase(.sample(id: "nobody's"))
+            try await fixture.consent(of: "bob", to: "2")
+            try await fixture.base.record("bob", isConsented: false)
+            _ = try await fixture.base.openCase(.sample(id: "2"))
+            try await fixture.monitoring {
+                await fixture.pass(.seconds(60))
+                #expect(try await fixture.deliveries.isEmpty)
+                try await fixture.base.record("alice", isConsented: true)
+                await fixture.pass(.seconds(60))
+                await fixture.pass(.seconds(10))
+                #expect(try await fixture.deliveries.map(\.transactionID) == ["1"])
+            }
+        }
+    }
+
+    @Test func `in the Sandbox it answers at once, and only for apps that have a policy`() async throws {
+        try await CaseMonitorFixture.with(policies: ["coins": CaseMonitorFixture.policy(hours: 1)]) { fixture in
+            for id in ["1", "2"] { try await fixture.consent(of: "alice", to: id) }
+            _ = try await fixture.base.openCase(.sample(id: "1", environment: .sandbox))
+            _ = try await fixture.base.openCase(.sample(id: "2"))
+            try await fixture.monitoring {
+                let deliveries = try await fixture.deliveries
+                #expect(deliveries.map(\.transactionID) == ["1"])
+                #expect(deliveries.map(\.environment) == [.sandbox])
+            }
+        }
+        try await CaseMonitorFixture.with(policies: ["gems": CaseMonitorFixture.policy()]) { fixture in
+            try await fixture.consent(of: "alice", to: "1")
+            _ = try await fixture.base.openCase(.sample(id: "1", environment: .sandbox))
+            try await fixture.monitoring {}
+            #expect(try await fixture.deliveries.isEmpty)
+        }
+    }
+
+    @Test func `what somebody declined or is answering is left alone`() async throws {
+        try await CaseMonitorFixture.with(policies: ["coins": CaseMonitorFixture.policy(hours: 12)]) { fixture in
+            for id in ["1", "2"] { try await fixture.consent(of: "alice", to: id) }
+            let declined = try await fixture.base.openCase(.sample(id: "1"))
+            _ = try await fixture.store.decline(
+                app: "coins", id: declined.id, RefundCase.Decline(caller: "c", note: nil, at: fixture.base.now))
+            let answered = try await fixture.base.openCase(.sample(id: "2"))
+            _ = try await fixture.base.send(.refundCase(answered.id))
+            try await fixture.monitoring { await fixture.pass(.seconds(60)) }
+            #expect(try await fixture.deliveries.map(\.caller) == ["billing"])
+        }
+    }
+
+    @Test func `a policy answers a case once, also over a restart`() async throws {
+        try await CaseMonitorFixture.with(policies: ["coins": CaseMonitorFixture.policy(hours: 12)]) { fixture in
+            try await fixture.consent(of: "alice", to: "1")
+            _ = try await fixture.base.openCase(.sample(id: "1"))
+            try await fixture.monitoring { await fixture.pass(.seconds(10)) }
+            let delivery = try #require(try await fixture.deliveries.first)
+            _ = try await fixture.base.deliveries.cancel(app: DeliveryFixture.app, id: delivery.id, caller: "support")
+            try await fixture.monitoring { await fixture.pass(.seconds(60)) }
+            #expect(try await fixture.deliveries.map(\.state) == [.cancelled])
+        }
+    }
+
+    @Test func `an answer that the rules refuse is told once for each case`() async throws {
+        let policy = CaseMonitorFixture.policy(hours: 12, percentage: 50_000)
+        try await CaseMonitorFixture.with(policies: ["coins": policy]) { fixture in
+            try await fixture.consent(of: "alice", to: "1")
+            _ = try await fixture.base.openCase(.sample(id: "1", type: .autoRenewableSubscription))
+            try await fixture.monitoring {
+                for _ in 1...3 { await fixture.pass(.seconds(60)) }
+            }
+            let lines = fixture.log.lines("cannot answer")
+            #expect(lines.map { $0.metadata["reason"] } == ["invalid-request"])
+            #expect(lines.map { $0.metadata["fields"] } == ["consumptionPercentage"])
+            #expect(try await fixture.deliveries.isEmpty)
+        }
+    }
+
+    @Test func `trouble of the store is told once, and the answer follows`() async throws {
+        try await CaseMonitorFixture.with(policies: ["coins": CaseMonitorFixture.policy(hours: 12)]) { fixture in
+            try await fixture.consent(of: "alice", to: "1")
+            _ = try await fixture.base.openCase(.sample(id: "1"))
+            fixture.base.store.fail(.accept)
+            try await fixture.monitoring {
+                for _ in 1...3 { await fixture.pass(.seconds(10)) }
+                fixture.base.store.heal()
+                await fixture.pass(.seconds(10))
+            }
+            #expect(try await fixture.deliveries.count == 1)
+            #expect(fixture.log.lines("cannot be watched").map(\.level) == [.error])
+            #expect(fixture.log.lines("are watched again").count == 1)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Domain
+import Foundation
+import TestSupport
+import Testing
+
+/// After the answer to a withdrawal or an erasure no byte leaves until consent is recorded again.
+///
+/// Raced thousands of times, every order left to chance; `ConsentServiceTests` holds each order on its own.
+@Suite(.timeLimit(.minutes(5))) struct WithdrawalRaceTests {
+    /// A stretch in the order of hand-overs in which nothing of a transaction may be handed over.
+    private struct Silence {
+        let transactionID: String
+        let begin: Int
+        let end: Int
+    }
+
+    private static let users = 8
+
+    private typealias TakeBack = @Sendable (DeliveryFixture, UserID) async throws -> Void
+
+    private func race(rounds: Int, takeBack: @escaping TakeBack) async throws {
+        let transactions = (1...Self.users).map { Transaction.sample(id: "\($0)", account: "A\($0)") }
+        try await DeliveryFixture.with(accounts: transactions.map { [$0] }) { fixture in
+            let silences = try await withThrowingTaskGroup(of: [Silence].self) { group in
+                for number in 1...Self.users {
+                    group.addTask { try await Self.silences(of: number, rounds, fixture, takeBack) }
+                }
+                return try await group.reduce(into: []) { $0 += $1 }
+            }
+            check(silences, fixture.gateway.handOvers)
+            #expect(silences.count == rounds * Self.users)
+        }
+    }
+
+    /// What a user of the race does, over and over: agree, send, take back.
+    private static func silences(
+        of number: Int, _ rounds: Int, _ fixture: DeliveryFixture, _ takeBack: TakeBack
+    ) async throws -> [Silence] {
+        let user = try UserID("user-\(number)")
+        var silences: [Silence] = []
+        for round in 1...rounds {
+            try await fixture.record(user.value, isConsented: true)
+            // Each a different answer, so that none is taken for another.
+            for part in 0...1 {
+                _ = try await fixture.send(
+                    .user(user, transactionID: "\(number)"),
+                    answer: DeliveryFixture.answer(Int32(round * 2 + part)), environment: .production)
+            }
+            fixture.gateway.linger(turns: Int.random(in: 0...40))
+            for _ in 0..<Int.random(in: 0...60) { await Task.yield() }
+            try await takeBack(fixture, user)
+            let begin = fixture.gateway.mark()
+            for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
+            silences.append(Silence(transactionID: "\(number)", begin: begin, end: fixture.gateway.mark()))
+        }
+        return silences
+    }
+
+    private func check(_ silences: [Silence], _ handOvers: [FakeAppStoreGateway.HandOver]) {
+        let byTransaction = Dictionary(grouping: handOvers, by: \.message.transactionID)
+        for silence in silences {
+            let loud = byTransaction[silence.transactionID, default: []].filter {
+                $0.begin < silence.end && ($0.end ?? .max) > silence.begin
+            }
+            #expect(loud.isEmpty, "\(silence)")
+        }
+        // Else the race was none.
+        #expect(!handOvers.isEmpty)
+    }
+
+    @Test func `no byte leaves after the answer to a withdrawal`() async throws {
+        try await race(rounds: 250) { fixture, user in
+            let outcome = try await fixture.record(user.value, isConsented: false)
+            let isEnded = (outcome.cancelled + outcome.mayHaveBeenSent).allSatisfy { $0.state.isFinal }
+            #expect(isEnded)
+        }
+    }
+
+    @Test func `no byte leaves after the answer to an erasure`() async throws {
+        try await race(rounds: 60) { fixture, user in
+            let report = try await fixture.consent.erase(app: DeliveryFixture.app, user: user)
+            let isEnded = (report.cancelled + report.sending).allSatisfy { $0.state.isFinal }
+            #expect(isEnded)
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Domain
+import Foundation
+import StoreSQLite
+import Synchronization
+import TestSupport
+
+/// The real store, some of whose operations on notifications can be made to fail.
+final class FlakyNotificationStore: NotificationStore {
+    enum Fault: Hashable {
+        case record
+        case read
+        case process
+        /// Applying one notification fails, for its own sake.
+        case notification(String)
+        case progress
+    }
+
+    let store: SQLiteStore
+    private let faults = Mutex<Set<Fault>>([])
+    private let failures = Mutex(0)
+
+    init(_ store: SQLiteStore) { self.store = store }
+
+    /// Makes operations fail without effect until `heal`.
+    func fail(_ new: Fault...) { faults.withLock { $0.formUnion(new) } }
+
+    func heal() { faults.withLock { $0 = [] } }
+
+    /// Returns once so many operations have failed.
+    func hasFailed(_ count: Int) async {
+        while failures.withLock(\.self) < count { await Task.yield() }
+    }
+
+    private func check(_ fault: Fault) throws(ServiceError) {
+        guard faults.withLock({ $0.contains(fault) }) else { return }
+        failures.withLock { $0 += 1 }
+        throw ServiceError(.storeUnavailable, "The disk is full.", cause: "disk full")
+    }
+
+    func record(_ notification: StoredNotification) async throws(ServiceError) -> Bool {
+        try check(.record)
+        return try await store.record(notification)
+    }
+
+    func quarantine(_ notification: QuarantinedNotification, keeping maximum: Int) async throws(ServiceError) {
+        try check(.record)
+        try await store.quarantine(notification, keeping: maximum)
+    }
+
+    func quarantineStatus() async throws(ServiceError) -> (count: Int, latest: Date?) {
+        try await store.quarantineStatus()
+    }
+
+    func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification] {
+        try check(.read)
+        return try await store.unprocessedNotifications(limit: limit)
+    }
+
+    func process(
+        _ notification: StoredNotification, notice: CaseRules.Notice?, links: [Link], newCaseID: String, at now: Date
+    ) async throws(ServiceError) -> CaseRules.Change {
+        try check(.process)
+        try check(.notification(notification.notification.notificationUUID))
+        return try await store.process(notification, notice: notice, links: links, newCaseID: newCaseID, at: now)
+    }
+
+    func notification(app: String, uuid: String) async throws(ServiceError) -> StoredNotification? {
+        try await store.notification(app: app, uuid: uuid)
+    }
+
+    func notifications(
+        app: String, _ query: NotificationQuery
+    ) async throws(ServiceError) -> [(position: Int64, notification: StoredNotification)] {
+        try await store.notifications(app: app, query)
+    }
+
+    func historyProgress(
+        app: String, environment: AppStoreEnvironment
+    ) async throws(ServiceError) -> HistoryProgress? {
+        try check(.progress)
+        return try await store.historyProgress(app: app, environment: environment)
+    }
+
+    func saveHistoryProgress(
+        _ progress: HistoryProgress, app: String, environment: AppStoreEnvironment
+    ) async throws(ServiceError) {
+        try check(.progress)
+        try await store.saveHistoryProgress(progress, app: app, environment: environment)
+    }
+}

@@ -1,0 +1,131 @@
+import Foundation
+import Logging
+import StoreSQLite
+import Synchronization
+import TestSupport
+
+@testable import Domain
+
+/// What takes notifications in and applies them, over a real store, by a clock that stands still.
+struct NotificationFixture: Sendable {
+    static let app = DeliveryFixture.app
+
+    let base: DeliveryFixture
+    let store: FlakyNotificationStore
+    let verifier = FakeNotificationVerifier()
+    let log = RecordedLog()
+    let snapshots = SnapshotCache(lifetime: .seconds(600), maximumBytes: 1_000_000)
+    let processor: NotificationProcessor
+    let service: NotificationService
+
+    /// Runs a test, with a processor at work unless it is to be started later, and takes everything down again.
+    static func with(
+        isProcessing: Bool = true, _ test: @Sendable (NotificationFixture) async throws -> Void
+    ) async throws {
+        try await DeliveryFixture.with(isDispatching: false) { base in
+            let fixture = NotificationFixture(base)
+            try await fixture.during(isProcessing ? [fixture.processor.run] : []) { try await test(fixture) }
+        }
+    }
+
+    private init(_ base: DeliveryFixture) {
+        self.base = base
+        let sqlite = base.store.store
+        store = FlakyNotificationStore(sqlite)
+        let lastID = Mutex(0)
+        processor = NotificationProcessor(
+            store: store, links: sqlite, memory: sqlite, consent: base.consent, snapshots: snapshots,
+            makeID: { _ in
+                lastID.withLock { last in
+                    last += 1
+                    return "case-\(last)"
+                }
+            }, clock: base.serviceClock, logger: log.logger)
+        service = NotificationService(
+            verifier: verifier, store: store, processor: processor, now: base.serviceClock.now, logger: log.logger)
+    }
+
+    /// Runs loops while something is done.
+    func during(_ loops: [@Sendable () async -> Void], _ work: () async throws -> Void) async throws {
+        let tasks = loops.map { loop in Task { await loop() } }
+        let result: Result<Void, any Error>
+        do {
+            result = .success(try await work())
+        } catch {
+            result = .failure(error)
+        }
+        tasks.forEach { $0.cancel() }
+        for task in tasks { await task.value }
+        try result.get()
+    }
+
+    /// Moves the clock on as soon as so many sleep that will then be woken.
+    func advance(by duration: Duration, waking count: Int = 1) async {
+        await base.sleepersHaveArrived(count, within: duration)
+        base.clock.advance(by: duration)
+    }
+
+    /// Returns as soon as a notification is applied.
+    @discardableResult
+    func applied(_ uuid: String, app: String = "coins") async throws -> StoredNotification {
+        while true {
+            if let stored = try await store.notification(app: app, uuid: uuid), stored.processedAt != nil {
+                return stored
+            }
+            await Task.yield()
+        }
+    }
+
+    /// Keeps a notification as the webhook does.
+    func take(_ notification: StoredNotification) async throws {
+        _ = try await store.record(notification)
+        processor.kick()
+    }
+
+    func refundCase(of transactionID: String = "1000") async throws -> RefundCase? {
+        try await store.store.latestCase(app: "coins", transactionID: transactionID, environment: nil)
+    }
+
+    /// `kind value user source` of every link of these users.
+    func links(of users: String...) async throws -> Set<String> {
+        var found: Set<String> = []
+        for user in users {
+            for link in try await store.store.links(app: "coins", user: try UserID(user)) {
+                found.insert("\(link.target.kind.rawValue) \(link.target.value) \(user) \(link.source.rawValue)")
+            }
+        }
+        return found
+    }
+
+    func isConsented(_ user: String) async throws -> Bool? {
+        try await store.store.consentHistory(app: "coins", user: try UserID(user)).last?.isConsented
+    }
+}
+
+/// Answers as it is told, by the text of the signed notification.
+final class FakeNotificationVerifier: NotificationVerifier {
+    private let answers = Mutex<[String: Result<AppleNotification, ServiceError>]>([:])
+
+    func know(_ signed: String, as answer: Result<AppleNotification, ServiceError>) {
+        answers.withLock { $0[signed] = answer }
+    }
+
+    func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
+        guard let answer = answers.withLock({ $0[signed] }) else {
+            throw ServiceError(.signatureInvalid, "Apple did not sign this notification.")
+        }
+        return try answer.get()
+    }
+}
+
+extension DeliveryFixture {
+    /// The clocks by which the fixture lives.
+    var serviceClock: ServiceClock {
+        let manual = clock
+        let origin = ContinuousClock.now - manual.now.offset
+        return ServiceClock(
+            now: { Self.start.addingTimeInterval(manual.now.offset / .seconds(1)) },
+            monotonicNow: { origin + manual.now.offset },
+            sleep: { try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
+    }
+}

@@ -1,0 +1,251 @@
+import Foundation
+import Logging
+import StoreSQLite
+import TestSupport
+import Testing
+
+@testable import Domain
+
+struct NotificationProcessorTests {
+    private static let token = "0a1b2c3d-0000-4000-8000-00000000000a"
+
+    @Test func `what an earlier run left is applied at the start`() async throws {
+        try await NotificationFixture.with(isProcessing: false) { fixture in
+            for uuid in ["a", "b"] { _ = try await fixture.store.record(.sample(uuid, type: "DID_RENEW")) }
+            try await fixture.during([fixture.processor.run]) {
+                for uuid in ["a", "b"] {
+                    let stored = try await fixture.applied(uuid)
+                    #expect(stored.processedAt == fixture.base.now)
+                }
+            }
+        }
+    }
+
+    @Test func `many more than are looked at together are all applied`() async throws {
+        try await NotificationFixture.with(isProcessing: false) { fixture in
+            let count = NotificationProcessor.batchSize + 10
+            for number in 1...count {
+                _ = try await fixture.store.record(.sample("u\(number)", type: "TEST", transaction: nil))
+            }
+            try await fixture.during([fixture.processor.run]) { try await fixture.applied("u\(count)") }
+            #expect(try await fixture.store.unprocessedNotifications(limit: count).isEmpty)
+        }
+    }
+
+    @Test func `a request opens a case with Apple's reason, a repetition reminds of it, a decision ends it`()
+        async throws
+    {
+        try await NotificationFixture.with { fixture in
+            try await fixture.take(.sample("first", reason: "UNINTENDED_PURCHASE"))
+            try await fixture.applied("first")
+            let opened = try #require(try await fixture.refundCase())
+            #expect(opened.state == .open && opened.reason == "UNINTENDED_PURCHASE" && opened.id == "case-1")
+            try await fixture.take(.sample("second", at: 1))
+            try await fixture.applied("second")
+            #expect(try await fixture.refundCase()?.requests.count == 2)
+            try await fixture.take(.sample("refund", type: "REFUND", at: 2))
+            try await fixture.applied("refund")
+            let decided = try #require(try await fixture.refundCase())
+            #expect(decided.state == .decided && decided.outcome == .refunded && decided.id == opened.id)
+        }
+    }
+
+    @Test func `a request and its decision that come together, in the wrong order, end in one case`() async throws {
+        try await NotificationFixture.with(isProcessing: false) { fixture in
+            _ = try await fixture.store.record(.sample("refund", type: "REFUND_DECLINED", at: 2))
+            _ = try await fixture.store.record(.sample("request"))
+            try await fixture.during([fixture.processor.run]) {
+                for uuid in ["refund", "request"] { try await fixture.applied(uuid) }
+            }
+            #expect(try await fixture.refundCase()?.outcome == .refundDeclined)
+        }
+    }
+
+    // MARK: Links
+
+    @Test func `a signed appAccountToken that is known teaches the identifiers beside it`() async throws {
+        try await NotificationFixture.with { fixture in
+            let sqlite = fixture.store.store
+            _ = try await sqlite.declare(.sample(.appAccountToken, Self.token, user: "alice"), transfer: false)
+            let transaction = Transaction.sample(
+                id: "2", original: "1", account: "A", token: Self.token.uppercased(), type: .autoRenewableSubscription)
+            try await fixture.take(.sample("u", transaction: transaction))
+            #expect(try await fixture.applied("u").user == (try UserID("alice")))
+            #expect(try await fixture.refundCase(of: "2")?.owner == (try UserID("alice")))
+            #expect(
+                try await fixture.links(of: "alice") == [
+                    "appAccountToken \(Self.token) alice declared", "transactionId 2 alice signedData",
+                    "originalTransactionId 1 alice signedData", "appTransactionId A alice signedData",
+                ])
+        }
+    }
+
+    @Test func `a token that is a user's id teaches too, but not a user of whom nothing is known`() async throws {
+        try await NotificationFixture.with { fixture in
+            try await fixture.take(.sample("unknown", transaction: .sample(id: "1", token: Self.token)))
+            try await fixture.applied("unknown")
+            #expect(try await fixture.links(of: Self.token).isEmpty)
+            _ = try await fixture.store.store.declare(.sample(.transactionId, "9", user: Self.token), transfer: false)
+            try await fixture.take(.sample("known", transaction: .sample(id: "2", token: Self.token)))
+            try await fixture.applied("known")
+            #expect(try await fixture.links(of: Self.token).contains("transactionId 2 \(Self.token) signedData"))
+        }
+    }
+
+    @Test func `a purchase without a token, and one shared in a family, teach nothing`() async throws {
+        try await NotificationFixture.with { fixture in
+            _ = try await fixture.store.store.declare(
+                .sample(.appAccountToken, Self.token, user: "alice"), transfer: false)
+            try await fixture.take(.sample("bare", transaction: .sample(id: "1", account: "A")))
+            try await fixture.take(
+                .sample(
+                    "shared", transaction: .sample(id: "2", account: "B", token: Self.token, isFamilyShared: true)))
+            for uuid in ["bare", "shared"] { try await fixture.applied(uuid) }
+            #expect(try await fixture.links(of: "alice").count == 1)
+        }
+    }
+
+    @Test func `declared links stay, and an Apple Account that serves two users is not taken from the first`()
+        async throws
+    {
+        try await NotificationFixture.with { fixture in
+            let other = "0a1b2c3d-0000-4000-8000-00000000000b"
+            let sqlite = fixture.store.store
+            _ = try await sqlite.declare(.sample(.appAccountToken, Self.token, user: "alice"), transfer: false)
+            _ = try await sqlite.declare(.sample(.appAccountToken, other, user: "bob"), transfer: false)
+            _ = try await sqlite.declare(.sample(.originalTransactionId, "2", user: "carol"), transfer: false)
+            try await fixture.take(.sample("a", transaction: .sample(id: "1", account: "A", token: Self.token)))
+            try await fixture.applied("a")
+            try await fixture.take(.sample("b", transaction: .sample(id: "2", account: "A", token: other)))
+            try await fixture.applied("b")
+            let links = try await fixture.links(of: "alice", "bob", "carol")
+            #expect(links.contains("appTransactionId A alice signedData"))
+            #expect(links.contains("originalTransactionId 2 carol declared"))
+            #expect(links.contains("transactionId 2 bob signedData"))
+            #expect(!links.contains("appTransactionId A bob signedData"))
+            #expect(!links.contains("originalTransactionId 2 bob signedData"))
+        }
+    }
+
+    // MARK: Effects beyond the store
+
+    private func rescission(_ uuid: String, account: String?, app: String = "coins") -> StoredNotification {
+        StoredNotification(
+            app: app,
+            notification: AppleNotification(
+                notificationUUID: uuid, notificationType: "RESCIND_CONSENT", subtype: nil,
+                signedDate: Int64(CaseDesk.time(0).timeIntervalSince1970 * 1000), environment: .production,
+                payload: Array("{}".utf8), signed: "n.n.n", transaction: nil, renewalInfo: nil,
+                appTransaction: VerifiedData(payload: Array("{}".utf8), signed: "a.a.a"), appTransactionID: account),
+            source: .webhook, receivedAt: CaseDesk.time(0))
+    }
+
+    @Test func `a rescinded consent is withdrawn for every user of the Apple Account, and for nobody else`()
+        async throws
+    {
+        try await NotificationFixture.with { fixture in
+            let sqlite = fixture.store.store
+            for user in ["alice", "bob", "carol", "dave"] { try await fixture.base.record(user, isConsented: true) }
+            _ = try await sqlite.declare(
+                .sample(.appTransactionId, "A", user: "alice", environment: .production), transfer: false)
+            // Bob's purchase was made by the same account, as a notification has told.
+            _ = try await sqlite.declare(.sample(.transactionId, "2", user: "bob"), transfer: false)
+            try await fixture.take(
+                .sample("purchase", type: "ONE_TIME_CHARGE", transaction: .sample(id: "2", account: "A")))
+            try await fixture.applied("purchase")
+            _ = try await sqlite.declare(.sample(.appTransactionId, "B", user: "carol"), transfer: false)
+            _ = try await sqlite.declare(
+                .sample(.appTransactionId, "A", user: "dave", environment: .sandbox), transfer: false)
+            try await fixture.take(rescission("rescind", account: "A"))
+            try await fixture.applied("rescind")
+            for (user, isConsented) in [("alice", false), ("bob", false), ("carol", true), ("dave", true)] {
+                #expect(try await fixture.isConsented(user) == isConsented, "\(user)")
+            }
+            let record = try #require(try await sqlite.consentHistory(app: "coins", user: UserID("alice")).last)
+            #expect(record.source == "RESCIND_CONSENT" && record.recordedBy.isEmpty && record.at == CaseDesk.time(0))
+        }
+    }
+
+    @Test func `a rescinded consent stays to be applied until the withdrawal is on record`() async throws {
+        try await NotificationFixture.with(isProcessing: false) { fixture in
+            try await fixture.base.record("alice", isConsented: true)
+            _ = try await fixture.store.store.declare(.sample(.appTransactionId, "A", user: "alice"), transfer: false)
+            fixture.store.fail(.process)
+            _ = try await fixture.store.record(rescission("rescind", account: "A"))
+            try await fixture.during([fixture.processor.run]) {
+                await fixture.advance(by: .seconds(1))
+                await fixture.base.sleepersHaveArrived(1, within: .seconds(30))
+                fixture.store.heal()
+                await fixture.advance(by: .seconds(30))
+                try await fixture.applied("rescind")
+            }
+            let history = try await fixture.store.store.consentHistory(app: "coins", user: UserID("alice"))
+            #expect(history.map(\.isConsented) == [true, false])
+        }
+    }
+
+    @Test func `a rescinded consent without an Apple Account is told and does not come again`() async throws {
+        try await NotificationFixture.with { fixture in
+            try await fixture.take(rescission("rescind", account: nil))
+            try await fixture.applied("rescind")
+            #expect(fixture.log.lines("names no Apple Account").map(\.level) == [.error])
+        }
+    }
+
+    @Test func `a reversed refund drops the app's cached lists, and no other app's`() async throws {
+        try await NotificationFixture.with { fixture in
+            let list = UserPurchases(
+                transactions: [.sample()], othersOmitted: 0, incompleteReason: nil, gaps: [], readAt: Date())
+            try fixture.snapshots.insert(list, id: "one", app: "coins")
+            try fixture.snapshots.insert(list, id: "two", app: "gems")
+            try await fixture.take(.sample("refund", type: "REFUND"))
+            try await fixture.applied("refund")
+            #expect(fixture.snapshots.list(id: "one") != nil)
+            try await fixture.take(.sample("reversal", type: "REFUND_REVERSED", at: 1))
+            try await fixture.applied("reversal")
+            while fixture.snapshots.list(id: "one") != nil { await Task.yield() }
+            #expect(fixture.snapshots.list(id: "two") != nil)
+        }
+    }
+
+    // MARK: Trouble
+
+    @Test func `one that fails for its own sake holds up nobody, and is tried again later and later`() async throws {
+        try await NotificationFixture.with(isProcessing: false) { fixture in
+            fixture.store.fail(.notification("bad"))
+            for uuid in ["bad", "good", "better"] { _ = try await fixture.store.record(.sample(uuid, type: "TEST")) }
+            try await fixture.during([fixture.processor.run]) {
+                for uuid in ["good", "better"] { try await fixture.applied(uuid) }
+                await fixture.advance(by: .seconds(1))
+                try await fixture.take(.sample("later", type: "TEST"))
+                try await fixture.applied("later")
+                await fixture.store.hasFailed(2)
+                fixture.store.heal()
+                await fixture.advance(by: .seconds(60))
+                try await fixture.applied("bad")
+            }
+            let lines = fixture.log.lines("could not be applied")
+            #expect(lines.map { $0.metadata["notification"] } == ["bad"])
+            #expect(lines.first?.metadata["cause"] == "disk full")
+        }
+    }
+
+    @Test(arguments: [FlakyNotificationStore.Fault.read, .process])
+    func `an outage of the store is told once, and ends by itself`(fault: FlakyNotificationStore.Fault) async throws {
+        try await NotificationFixture.with(isProcessing: false) { fixture in
+            fixture.store.fail(fault)
+            for uuid in ["a", "b"] { _ = try await fixture.store.record(.sample(uuid, type: "TEST")) }
+            try await fixture.during([fixture.processor.run]) {
+                for pause in [1, 2, 4, 8, 16, 30, 30] { await fixture.advance(by: .seconds(pause)) }
+                await fixture.base.sleepersHaveArrived(1, within: .seconds(30))
+                fixture.store.heal()
+                await fixture.advance(by: .seconds(30))
+                for uuid in ["a", "b"] { try await fixture.applied(uuid) }
+                while fixture.log.lines("can be applied again").isEmpty { await Task.yield() }
+            }
+            #expect(fixture.log.lines("cannot be applied").map(\.level) == [.error])
+            #expect(fixture.log.lines("could not be applied").isEmpty)
+            #expect(fixture.log.lines("can be applied again").count == 1)
+        }
+    }
+}

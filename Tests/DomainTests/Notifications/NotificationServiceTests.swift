@@ -1,0 +1,97 @@
+import Domain
+import Foundation
+import Logging
+import TestSupport
+import Testing
+
+struct NotificationServiceTests {
+    private func failure(
+        _ fixture: NotificationFixture, _ signed: String, app: App = NotificationFixture.app
+    ) async -> ServiceError.Reason? {
+        do throws(ServiceError) {
+            _ = try await fixture.service.receive(signed, app: app, source: .webhook)
+            return nil
+        } catch {
+            return error.reason
+        }
+    }
+
+    @Test func `a notification is kept once, with how and when it came, and is applied afterwards`() async throws {
+        try await NotificationFixture.with { fixture in
+            fixture.verifier.know("s", as: .success(StoredNotification.sample("u").notification))
+            let service = fixture.service
+            #expect(
+                try await service.receive("s", app: NotificationFixture.app, source: .forwarded)
+                    == .new(notificationUUID: "u"))
+            #expect(
+                try await service.receive("s", app: NotificationFixture.app, source: .webhook)
+                    == .known(notificationUUID: "u"))
+            try await fixture.applied("u")
+            let stored = try await service.notification(app: NotificationFixture.app, uuid: "u")
+            #expect(stored.source == .forwarded && stored.receivedAt == fixture.base.now)
+            let listed = try await service.notifications(app: NotificationFixture.app, NotificationQuery())
+            #expect(listed.map(\.notification.notification.notificationUUID) == ["u"])
+            await #expect(throws: ServiceError(.notificationNotFound, "")) {
+                try await service.notification(app: DeliveryFixture.otherApp, uuid: "u")
+            }
+        }
+    }
+
+    @Test(arguments: [ServiceError.Reason.signatureInvalid, .environmentNotSupported, .verificationBusy])
+    func `what is not verified leaves nothing behind`(reason: ServiceError.Reason) async throws {
+        try await NotificationFixture.with { fixture in
+            fixture.verifier.know("s", as: .failure(ServiceError(reason, "")))
+            #expect(await failure(fixture, "s") == reason)
+            #expect(try await fixture.store.quarantineStatus().count == 0)
+            let listed = try await fixture.service.notifications(app: NotificationFixture.app, NotificationQuery())
+            #expect(listed.isEmpty)
+        }
+    }
+
+    @Test func `what Apple signed for others goes into quarantine, with an alarm that tells nothing of it`()
+        async throws
+    {
+        try await NotificationFixture.with { fixture in
+            fixture.verifier.know(
+                "secret", as: .failure(ServiceError(.notificationMisdirected, "", cause: "bundleId is not the app's")))
+            #expect(await failure(fixture, "secret") == .notificationMisdirected)
+            let status = try await fixture.store.quarantineStatus()
+            #expect(status.count == 1 && status.latest == fixture.base.now)
+            let alarm = try #require(fixture.log.lines("ALARM").first)
+            #expect(alarm.level == .error)
+            #expect(alarm.metadata == ["app": "coins", "fault": "bundleId is not the app's"])
+        }
+    }
+
+    @Test func `where the quarantine cannot be written, that is the answer`() async throws {
+        try await NotificationFixture.with { fixture in
+            fixture.verifier.know("s", as: .failure(ServiceError(.notificationMisdirected, "")))
+            fixture.store.fail(.record)
+            #expect(await failure(fixture, "s") == .storeUnavailable)
+        }
+    }
+
+    @Test func `a notification that is older than notifications are kept is refused`() async throws {
+        try await NotificationFixture.with { fixture in
+            let retention = 180.0 * 24
+            fixture.verifier.know(
+                "old", as: .success(StoredNotification.sample("old", at: -retention - 0.001).notification))
+            fixture.verifier.know("last", as: .success(StoredNotification.sample("last", at: -retention).notification))
+            #expect(await failure(fixture, "old") == .notificationTooOld)
+            #expect(await failure(fixture, "last") == nil)
+            let kept = try await fixture.store.notification(app: "coins", uuid: "old")
+            #expect(kept == nil)
+        }
+    }
+
+    @Test func `storage trouble is told, and the repetition is new`() async throws {
+        try await NotificationFixture.with { fixture in
+            fixture.verifier.know("s", as: .success(StoredNotification.sample("u").notification))
+            fixture.store.fail(.record)
+            #expect(await failure(fixture, "s") == .storeUnavailable)
+            fixture.store.heal()
+            let receipt = try await fixture.service.receive("s", app: NotificationFixture.app, source: .webhook)
+            #expect(receipt == .new(notificationUUID: "u"))
+        }
+    }
+}

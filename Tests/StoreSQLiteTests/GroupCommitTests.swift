@@ -1,0 +1,123 @@
+import Dispatch
+import Domain
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@testable import StoreSQLite
+
+@Suite(.timeLimit(.minutes(2)))
+struct GroupCommitTests {
+    private struct Refusal: Error {}
+
+    /// Holds the writer, so that what comes meanwhile gathers.
+    private func holdingWriter(of store: SQLiteStore, until isGathered: Int, _ work: () -> Void) async {
+        let gate = DispatchSemaphore(value: 0)
+        store.pool.asyncWriteWithoutTransaction { _ in gate.wait() }
+        work()
+        while store.commits.pendingCount < isGathered { await Task.yield() }
+        gate.signal()
+    }
+
+    /// Runs writes that come at the same time.
+    ///
+    /// - Returns: what each threw.
+    private func together(
+        _ count: Int, on store: SQLiteStore, _ body: @escaping @Sendable (Int, Database) throws -> Void
+    ) async -> [Int: ServiceError] {
+        await withTaskGroup(of: (Int, ServiceError?).self) { group in
+            await holdingWriter(of: store, until: count) {
+                for number in 0..<count {
+                    group.addTask {
+                        do throws(ServiceError) {
+                            try await store.write("test") { try body(number, $0) }
+                            return (number, nil)
+                        } catch {
+                            return (number, error)
+                        }
+                    }
+                }
+            }
+            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+        }
+    }
+
+    private func insertKey(_ number: Int, _ database: Database) throws {
+        try database.execute(
+            sql: "INSERT INTO installationKey (name, value) VALUES (?, x'01')", arguments: ["\(number)"])
+    }
+
+    private func keyCount(_ store: SQLiteStore) async throws -> Int {
+        try await store.read("count") { try Int.fetchOne($0, sql: "SELECT count(*) FROM installationKey") ?? -1 }
+            - 1  // The key of the tombstones.
+    }
+
+    @Test func `writes that come at the same time share commits, up to a bound`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let before = store.commits.commitCount
+        let failures = await together(GroupCommit.maximumSize + 10, on: store) { try insertKey($0, $1) }
+        #expect(failures.isEmpty)
+        #expect(store.commits.commitCount - before == 2)
+        #expect(try await keyCount(store) == GroupCommit.maximumSize + 10)
+    }
+
+    @Test func `a write that fails harms none of its neighbours, and changes nothing itself`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let before = store.commits.commitCount
+        let failures = await together(30, on: store) { number, database in
+            try insertKey(number, database)
+            if number % 3 == 0 { throw Refusal() }
+            if number % 3 == 1 { try insertKey(number, database) }
+        }
+        #expect(Set(failures.keys) == Set((0..<30).filter { $0 % 3 < 2 }))
+        #expect(store.commits.commitCount - before == 1)
+        #expect(try await keyCount(store) == 10)
+    }
+
+    @Test func `when the whole transaction fails, all of it fails, nothing is half done, and the next goes well`()
+        async throws
+    {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let failures = await together(20, on: store) { number, database in
+            try insertKey(number, database)
+            // As SQLite does by itself on an I/O error.
+            if number == 10 { try database.execute(sql: "ROLLBACK") }
+        }
+        #expect(failures.count == 20)
+        #expect(failures.values.allSatisfy { $0.reason == .storeUnavailable })
+        #expect(try await keyCount(store) == 0)
+        #expect(await together(20, on: store) { try insertKey($0, $1) }.isEmpty)
+        #expect(try await keyCount(store) == 20)
+    }
+
+    /// Whether there is a ring that was not heard; does not wait for one.
+    private func hasRung(_ rings: AsyncStream<Void>) async -> Bool {
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            for await _ in rings { return true }
+            return false
+        }.value
+    }
+
+    @Test func `the bell rings after a commit that kept events, and after no other`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let draft = try DeliveryDraft.sample("1")
+        let before = store.bell.rings()
+        #expect(await store.isUsable())
+        await #expect(throws: ServiceError.self) {
+            try await store.write("test") { database in
+                try DeliveryRow.insert(draft.delivery, into: database)
+                throw Refusal()
+            }
+        }
+        #expect(await hasRung(before) == false)
+        let after = store.bell.rings()
+        try await store.queue(draft)
+        #expect(await hasRung(after))
+    }
+}

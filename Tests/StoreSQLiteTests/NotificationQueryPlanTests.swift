@@ -1,0 +1,89 @@
+import Domain
+import Foundation
+import TestSupport
+import Testing
+
+@testable import StoreSQLite
+
+struct NotificationQueryPlanTests {
+    @Test func `no list of notifications, in any combination of filters, walks a whole table`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let user = try UserID("alice")
+        let log = try await StatementLog(store)
+        try await forEachCombination(of: 6) { chosen in
+            var query = NotificationQuery()
+            if chosen(0) { (query.type, query.subtype) = ("REFUND", "X") }
+            if chosen(1) { query.user = user }
+            if chosen(2) { query.transactionID = "1000" }
+            if chosen(3) { query.environment = .sandbox }
+            if chosen(4) { query.since = CaseDesk.time(0) }
+            if chosen(5) { query.before = 7 }
+            _ = try await store.notifications(app: "coins", query)
+        }
+        try await log.expectPlansWithoutWalks(ofAtLeast: 64)
+    }
+
+    @Test func `no list of cases, in any combination of filters, walks a whole table`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let user = try UserID("alice")
+        let log = try await StatementLog(store)
+        for states in [[], [.open], [.open, .answered]] as [Set<RefundCase.State>] {
+            try await forEachCombination(of: 4) { chosen in
+                var query = CaseQuery()
+                query.states = states
+                if chosen(0) { query.owner = user }
+                if chosen(1) { query.transactionID = "1000" }
+                if chosen(2) { query.environment = .sandbox }
+                if chosen(3) { query.after = CaseQuery.Position(deadline: CaseDesk.time(0), id: "x") }
+                _ = try await store.refundCases(app: "coins", query)
+            }
+        }
+        try await log.expectPlansWithoutWalks(ofAtLeast: 48)
+    }
+
+    @Test func `nothing that is done with notifications, cases and events walks a whole table`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let log = try await StatementLog(store)
+        let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+        let transaction = Transaction.sample(id: "2", original: "1", account: "704", token: token)
+        let link = try Link.sample(.transactionId, "2", user: "alice", source: .signedData)
+        try await store.take(.sample("a", transaction: transaction), links: [link])
+        for kind in LinkTarget.Kind.allCases {
+            _ = try await store.declare(try .sample(kind, "x", user: "alice"), transfer: false)
+        }
+        try await store.take(
+            .sample("b", at: 1, transaction: transaction), .sample("d", type: "REFUND", at: 2, transaction: transaction)
+        )
+        try await store.quarantine(
+            QuarantinedNotification(app: "coins", notificationUUID: nil, fault: "", receivedAt: Date(), signed: ""),
+            keeping: 10)
+        _ = try await store.quarantineStatus()
+        _ = try await store.unprocessedNotifications(limit: 10)
+        _ = try await store.notification(app: "coins", uuid: "a")
+        try await store.saveHistoryProgress(
+            HistoryProgress(completeUntil: nil, search: nil), app: "coins", environment: .sandbox)
+        _ = try await store.historyProgress(app: "coins", environment: .sandbox)
+        _ = try await store.latestCase(app: "coins", transactionID: "2", environment: nil)
+        try await store.take(.sample("e", at: 3, transaction: transaction))
+        _ = try await store.decline(app: "coins", id: "case-e", CaseDesk.declined(at: 4))
+        try await store.take(.sample("f", transaction: .sample(id: "3")))
+        _ = try await store.unansweredCases(
+            app: "coins", environment: .production, deadlineBefore: CaseDesk.time(99), limit: 10)
+        _ = try await store.caseBacklog()
+        _ = try await store.expireCases(at: CaseDesk.time(99), limit: 10)
+        _ = try await store.events(app: "coins", after: 0, limit: 10)
+        _ = try await store.events(after: 0, limit: 10)
+        _ = try await store.eventPosition(before: CaseDesk.time(2))
+        _ = try await store.eventBounds()
+        _ = try await store.enforceRetention(RetentionPolicy(), at: CaseDesk.time(1_000_000), limit: 10)
+        try await log.expectPlansWithoutWalks(ofAtLeast: 45)
+    }
+
+    /// Goes through every way to choose some of so many things.
+    private func forEachCombination(of count: Int, _ body: ((Int) -> Bool) async throws -> Void) async throws {
+        for mask in 0..<(1 << count) { try await body { mask & (1 << $0) != 0 } }
+    }
+}

@@ -1,0 +1,117 @@
+import Domain
+import Foundation
+import Testing
+
+extension CaseStoreContract {
+    static let ending: [CaseStoreContract] = [
+        CaseStoreContract("a decline is kept, told once, and stays when Apple reminds") { store in
+            try await store.take(.sample("a"))
+            let decline = RefundCase.Decline(caller: "shop", note: "never\u{0}asked", at: CaseDesk.time(1))
+            guard case .declined(let declined, [], [])? = try await store.decline(app: "coins", id: "case-a", decline)
+            else {
+                Issue.record("not declined")
+                return
+            }
+            #expect(declined.state == .declined && declined.decline == decline)
+            let again = RefundCase.Decline(caller: "other", note: nil, at: CaseDesk.time(2))
+            #expect(
+                try await store.decline(app: "coins", id: "case-a", again)
+                    == .declined(declined, cancelled: [], sending: []))
+            try await store.take(.sample("b", at: 3))
+            let reminded = try await store.refundCase(app: "coins", id: "case-a")
+            #expect(reminded?.state == .declined && reminded?.decline == decline)
+            #expect(reminded?.deadline == declined.deadline && reminded?.requests.count == 2)
+            #expect(try await kinds(store).filter { $0 == .caseDeclined }.count == 1)
+            try await store.take(.sample("d", type: "REFUND", at: 4))
+            #expect(try await store.refundCase(app: "coins", id: "case-a")?.decline == decline)
+        },
+        CaseStoreContract("what is over, or not there, cannot be declined") { store in
+            let decline = CaseDesk.declined(at: 20)
+            #expect(try await store.decline(app: "coins", id: "case-a", decline) == nil)
+            try await store.take(.sample("a"))
+            #expect(try await store.decline(app: "gems", id: "case-a", decline) == nil)
+            let expired = try await store.expireCases(at: CaseDesk.time(12), limit: 10)
+            #expect(expired.map(\.state) == [.expired])
+            #expect(try await store.decline(app: "coins", id: "case-a", decline) == .closed(expired[0]))
+        },
+        CaseStoreContract("cases expire at their deadline, soonest first, some at a time") { store in
+            for number in 1...5 {
+                try await store.take(.sample("\(number)", at: Double(number), transaction: .sample(id: "\(number)")))
+            }
+            _ = try await store.decline(app: "coins", id: "case-1", CaseDesk.declined(at: 6))
+            #expect(try await store.expireCases(at: CaseDesk.time(13.99), limit: 10).isEmpty)
+            #expect(try await store.expireCases(at: CaseDesk.time(16), limit: 2).map(\.id) == ["case-2", "case-3"])
+            #expect(try await store.expireCases(at: CaseDesk.time(16), limit: 2).map(\.id) == ["case-4"])
+            #expect(try await store.expireCases(at: CaseDesk.time(16), limit: 2).isEmpty)
+            #expect(try await kinds(store).filter { $0 == .caseExpired }.count == 3)
+        },
+        CaseStoreContract("a decision and a decline cancel what is queued") { store in
+            for uuid in ["decided", "declined"] {
+                try await store.take(.sample(uuid, transaction: .sample(id: uuid)))
+                try await queue(store, "delivery-\(uuid)", caseID: "case-\(uuid)", transaction: uuid)
+            }
+            guard
+                case .declined(_, ["delivery-declined"], [])? = try await store.decline(
+                    app: "coins", id: "case-declined", CaseDesk.declined(at: 1))
+            else {
+                Issue.record("the decline did not name the delivery")
+                return
+            }
+            try await store.take(.sample("d", type: "REFUND", at: 2, transaction: .sample(id: "decided")))
+            for uuid in ["decided", "declined"] {
+                let delivery = try #require(try await store.delivery(app: "coins", id: "delivery-\(uuid)"))
+                #expect(delivery.state == .cancelled && delivery.failure?.reason == .caseClosed)
+            }
+            #expect(try await kinds(store).filter { $0 == .deliveryCancelled }.count == 2)
+        },
+        CaseStoreContract("a decision that separates requests leaves the answer under way") { store in
+            try await store.take(.sample("late", at: 6), .sample("first", at: 0, received: 6))
+            try await queue(store, "delivery", caseID: "case-late", transaction: "1000")
+            guard
+                case .separate? = try await store.take(.sample("d", type: "REFUND_DECLINED", at: 3, received: 7)).first
+            else {
+                Issue.record("not separated")
+                return
+            }
+            #expect(try await store.delivery(app: "coins", id: "delivery")?.state == .queued)
+        },
+        CaseStoreContract("unanswered is a case with an owner, whose time runs out and for which nothing is sent") {
+            store in
+            for (number, uuid) in ["owned", "sent", "nobody", "later", "declined"].enumerated() {
+                if uuid != "nobody" {
+                    _ = try await store.declare(try .sample(.transactionId, uuid, user: "alice"), transfer: false)
+                }
+                try await store.take(.sample(uuid, at: Double(number), transaction: .sample(id: uuid)))
+            }
+            try await queue(store, "delivery", caseID: "case-sent", transaction: "sent")
+            _ = try await store.decline(app: "coins", id: "case-declined", CaseDesk.declined(at: 4))
+            let unanswered = { (hour: Double, environment: AppStoreEnvironment, limit: Int) in
+                try await store.unansweredCases(
+                    app: "coins", environment: environment, deadlineBefore: CaseDesk.time(hour), limit: limit
+                ).map(\.id)
+            }
+            #expect(try await unanswered(15, .production, 10) == ["case-owned"])
+            #expect(try await unanswered(99, .production, 10) == ["case-owned", "case-later"])
+            #expect(try await unanswered(99, .production, 1) == ["case-owned"])
+            #expect(try await unanswered(12, .production, 10).isEmpty)
+            #expect(try await unanswered(99, .sandbox, 10).isEmpty)
+            _ = try await store.cancelDelivery(
+                app: "coins", id: "delivery", because: DeliveryFailure(reason: .deliveryEnded, message: "Ended."),
+                at: CaseDesk.time(5))
+            #expect(try await unanswered(15, .production, 10) == ["case-owned", "case-sent"])
+        },
+    ]
+
+    private static func kinds(_ store: any Store) async throws -> [ServiceEvent.Kind] {
+        try await store.events(after: 0, limit: 100).map(\.kind)
+    }
+
+    private static func queue(
+        _ store: any Store, _ id: String, caseID: String, transaction: String
+    ) async throws {
+        guard case .created = try await store.accept(.sample(id, caseID: caseID, transaction: transaction)) else {
+            Issue.record("\(id) was not taken over")
+            return
+        }
+    }
+}

@@ -1,0 +1,116 @@
+package import Domain
+import Foundation
+import Testing
+
+/// What every store must do with what is over.
+package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
+    package typealias Store = StoreMaintenance & NotificationStore & CaseStore & EventStore & DeliveryStore
+    package typealias Make = @Sendable () async throws -> any Store
+
+    package let testDescription: String
+    private let check: @Sendable (any Store) async throws -> Void
+
+    /// Runs the case on a fresh store.
+    package func run(on make: Make) async throws { try await check(try await make()) }
+
+    private init(_ description: String, _ check: @escaping @Sendable (any Store) async throws -> Void) {
+        testDescription = description
+        self.check = check
+    }
+
+    /// Hours of `CaseDesk.time` from which on something that ended at hour zero is no longer kept.
+    private static let (events, attempts, notifications, deliveries) = (30.0 * 24, 90.0 * 24, 180.0 * 24, 730.0 * 24)
+
+    package static let cases: [MaintenanceContract] = [
+        MaintenanceContract("nothing is removed as long as it is kept") { store in
+            try await fill(store)
+            let result = try await store.enforceRetention(
+                RetentionPolicy(), at: CaseDesk.time(events - 0.1), limit: 100)
+            // Idempotency keys have a lifetime of their own.
+            #expect(result.events == 0 && result.notifications == 0 && result.cases == 0 && result.deliveries == 0)
+        },
+        MaintenanceContract("each kind goes when its time is over") { store in
+            try await fill(store)
+            let afterEvents = try await remove(store, at: events + 20)
+            #expect(afterEvents.events > 0 && afterEvents.notifications == 0)
+            #expect(try await store.events(after: 0, limit: 10).isEmpty)
+            let afterNotifications = try await remove(store, at: notifications + 20)
+            #expect(afterNotifications.notifications == 3 && afterNotifications.quarantined == 1)
+            #expect(afterNotifications.cases == 0 && afterNotifications.deliveries == 0)
+            #expect(try await store.quarantineStatus().count == 0)
+            let afterDeliveries = try await remove(store, at: deliveries + 20)
+            #expect(afterDeliveries.cases == 2 && afterDeliveries.deliveries == 1)
+            #expect(try await store.delivery(app: "coins", id: "delivery") == nil)
+        },
+        MaintenanceContract("what is not over stays, however old") { store in
+            try await store.take(.sample("open"))
+            let unprocessed = StoredNotification.sample("unprocessed", transaction: .sample(id: "2"))
+            _ = try await store.record(unprocessed)
+            try await queue(store, caseID: nil)
+            _ = try await remove(store, at: 10 * deliveries)
+            #expect(try await store.refundCases(app: "coins", CaseQuery()).map(\.id) == ["case-open"])
+            #expect(
+                try await store.unprocessedNotifications(limit: 10).map(\.notification.notificationUUID)
+                    == ["unprocessed"])
+            #expect(try await store.delivery(app: "coins", id: "delivery")?.state == .queued)
+        },
+        MaintenanceContract("what is over goes in batches, the oldest first, until nothing is left") { store in
+            for number in 0..<10 {
+                try await store.take(
+                    .sample("\(number)", type: "DID_RENEW", at: Double(number) / 100, transaction: nil))
+            }
+            let policy = RetentionPolicy()
+            let now = CaseDesk.time(notifications + 20)
+            for left in [7, 4, 1] {
+                let result = try await store.enforceRetention(policy, at: now, limit: 3)
+                #expect(result.notifications == 3 && result.events == 3)
+                let kept = try await store.notifications(app: "coins", NotificationQuery())
+                    .map(\.notification.notification.notificationUUID)
+                #expect(kept == (10 - left..<10).reversed().map(String.init))
+                #expect(try await store.events(after: 0, limit: 10).count == left)
+            }
+            #expect(try await store.enforceRetention(policy, at: now, limit: 3).notifications == 1)
+            #expect(try await store.enforceRetention(policy, at: now, limit: 3).isEmpty)
+        },
+        MaintenanceContract("a case stays as long as a delivery of its own does") { store in
+            try await store.take(.sample("a"))
+            try await queue(store, caseID: "case-a")
+            try await store.take(.sample("d", type: "REFUND", at: 1))
+            var policy = RetentionPolicy()
+            policy.deliveries = .seconds(3600)
+            let first = try await store.enforceRetention(policy, at: CaseDesk.time(1.5), limit: 10)
+            #expect(first.cases == 0 && first.deliveries == 0)
+            let second = try await store.enforceRetention(policy, at: CaseDesk.time(2.5), limit: 10)
+            #expect(second.cases == 1 && second.deliveries == 1)
+        },
+        MaintenanceContract("a store in use is as it should be") { store in
+            try await fill(store)
+            #expect(try await store.checkIntegrity() == [])
+        },
+    ]
+
+    /// One of each kind, all over within twelve hours.
+    private static func fill(_ store: any Store) async throws {
+        try await store.take(.sample("a"))
+        try await queue(store, caseID: "case-a")
+        try await store.take(.sample("d", type: "REFUND", at: 1))
+        try await store.take(.sample("late", at: 0, received: 12, transaction: .sample(id: "2")))
+        try await store.quarantine(
+            QuarantinedNotification(
+                app: "coins", notificationUUID: "q", fault: "Wrong bundle id.", receivedAt: CaseDesk.time(0),
+                signed: "n.q.n"), keeping: 10)
+    }
+
+    /// Removes all that is over.
+    private static func remove(_ store: any Store, at hour: Double) async throws -> RetentionResult {
+        try await store.enforceRetention(RetentionPolicy(), at: CaseDesk.time(hour), limit: 100)
+    }
+
+    private static func queue(_ store: any Store, caseID: String?) async throws {
+        let key = IdempotencyKey(caller: "shop", app: "coins", route: "/", key: "1")
+        guard case .created = try await store.accept(.sample("delivery", caseID: caseID, key: key)) else {
+            Issue.record("the delivery was not taken over")
+            return
+        }
+    }
+}
