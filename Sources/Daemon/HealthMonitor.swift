@@ -88,6 +88,8 @@ final class HealthMonitor: HealthReporter {
                     name: "key:\(app.slug)", isHealthy: key != nil,
                     detail: key.map { "\($0.keyID) is active" } ?? "no active key: calls to Apple fail"))
         }
+        // Who asks gets what waits now, not at the last look; a look that fails is told of by `BacklogService`.
+        if isUsable { try? await backlogMonitor.look() }
         parts += backlog?.parts ?? []
         if searchesHistory, isUsable { parts.append(await history()) }
         parts += apple()

@@ -24,6 +24,7 @@ struct StoreCommandTests {
         }
         let kept = installation.offline.restore(from: copy, replacing: false)
         #expect(kept.status == .failure)
+        #expect(kept.errorOutput.contains("--replace"))
         let restored = installation.offline.restore(from: copy, replacing: true)
         #expect(restored.status == .success, "\(restored)")
         #expect(restored.output.contains("is kept as \(installation.path("purser.db")).replaced-"))

@@ -22,6 +22,8 @@ struct DaemonFixture: Sendable {
     let simulator: Simulator
     let api: String
     let health: String
+    /// Where Apple posts notifications; the simulator knows it.
+    let webhook: String
     /// The Apple-compatible doors; empty when they are shut.
     let doors: [AppStoreEnvironment: String]
     let folder: URL
@@ -37,18 +39,41 @@ struct DaemonFixture: Sendable {
         var drainDelay = Duration.zero
         /// Whether there are Apple-compatible doors, and an admin socket to issue keys for them.
         var hasDoors = false
+        /// How refund cases are answered that nobody answers.
+        var policy: ConsumptionPolicy?
+        /// What the time of day is here.
+        var now: WallClock = { Date() }
+        /// Where Apple sends notifications.
+        var notifications = NotificationTarget.nowhere
+        /// Whether notifications that were missed are looked for.
+        var searchesHistory = false
     }
+
+    /// Where Apple sends notifications.
+    enum NotificationTarget {
+        /// No URL is set.
+        case nowhere
+        case webhook
+        /// A place where nobody listens.
+        case deadEnd
+    }
+
+    /// Options for stories that notifications are part of.
+    static let notified = Options(notifications: .webhook)
 
     /// Where the daemon listens for operators.
     var adminSocket: String { Self.adminSocket(in: folder) }
 
-    private static func adminSocket(in folder: URL) -> String { folder.appending(path: "admin.sock").path }
+    private static func adminSocket(in folder: URL) -> String {
+        folder.appending(path: "admin.sock").path
+    }
 
     /// Runs a daemon for the length of a closure.
     static func with(
         _ options: Options = Options(), body: @Sendable (DaemonFixture) async throws -> Void
     ) async throws {
-        let folder = FileManager.default.temporaryDirectory.appending(path: "purser-it-\(UUID().uuidString)")
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "purser-it-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let simulator = try await Simulator.start(SimulatorConfiguration())
@@ -70,14 +95,21 @@ struct DaemonFixture: Sendable {
         let notifications = Notifications()
         var surroundings = Surroundings(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         surroundings.notifier = Notifier { text throws(SystemdError) in notifications.add(text) }
+        surroundings.now = options.now
         let daemon = try await makeDaemon(configuration: configuration, surroundings: surroundings)
         let group = ServiceGroup(
-            configuration: ServiceGroupConfiguration(services: daemon.services, logger: surroundings.logger))
+            configuration: ServiceGroupConfiguration(
+                services: daemon.services, logger: surroundings.logger))
         let fixture = DaemonFixture(
             simulator: simulator, api: try url(daemon, "api"), health: try url(daemon, "health"),
+            webhook: try url(daemon, "webhook") + "/webhooks/apple/coins",
             doors: options.hasDoors
-                ? [.production: try url(daemon, "appleProduction"), .sandbox: try url(daemon, "appleSandbox")] : [:],
+                ? [
+                    .production: try url(daemon, "appleProduction"),
+                    .sandbox: try url(daemon, "appleSandbox"),
+                ] : [:],
             folder: folder, group: group, notifications: notifications)
+        try fixture.receiveNotifications(at: options.notifications)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await daemon.run(in: group) }
             do {
@@ -88,6 +120,16 @@ struct DaemonFixture: Sendable {
             }
             await group.triggerGracefulShutdown()
             try await tasks.waitForAll()
+        }
+    }
+
+    private func receiveNotifications(at target: NotificationTarget) throws {
+        if target == .nowhere { return }
+        let text = target == .webhook ? webhook : "http://127.0.0.1:9/webhooks/apple/coins"
+        let url = try #require(NotificationURL(text))
+        for environment in SimulatedEnvironment.allCases {
+            try simulator.state.setNotificationAddress(
+                NotificationAddress(url: url), of: Self.bundleID, in: environment)
         }
     }
 
@@ -118,7 +160,7 @@ struct DaemonFixture: Sendable {
         return DaemonConfiguration(
             store: .sqlite(path: folder.appending(path: "purser.db").path),
             listeners: ListenersConfiguration(
-                api: local,
+                api: local, webhook: local,
                 admin: options.hasDoors
                     ? ListenerSettings(address: .unix(path: adminSocket(in: folder), mode: 0o600)) : nil,
                 health: local, appleProduction: options.hasDoors ? local : nil,
@@ -136,11 +178,14 @@ struct DaemonFixture: Sendable {
             apps: [
                 App(slug: "coins", bundleID: bundleID, appAppleID: 42, environments: options.environments)
             ],
+            consumptionPolicies: options.policy.map { ["coins": $0] } ?? [:],
             callers: [
                 CallerConfiguration(
                     caller: Caller(name: "billing", scopes: ["coins": Set(Scope.allCases)]),
                     tokenDigest: try SHA256Digest.digest(Array(token.utf8)))
             ],
+            notifications: NotificationsConfiguration(
+                history: options.searchesHistory ? NotificationsConfiguration.History() : nil),
             shutdown: ShutdownConfiguration(drainDelay: options.drainDelay))
     }
 }
@@ -173,8 +218,8 @@ extension DaemonFixture {
 
     /// Sends one request to the api listener, or to a whole URL.
     func send(
-        _ method: String, _ target: String, body: String? = nil, token: String = Self.token,
-        headers: [String: String] = [:]
+        _ method: String, _ target: String, _ headers: [String: String] = [:], body: String? = nil,
+        token: String = Self.token
     ) async throws -> Reply {
         let url = try #require(URL(string: target.hasPrefix("http") ? target : api + target))
         var request = URLRequest(url: url)

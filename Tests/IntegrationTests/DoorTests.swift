@@ -109,6 +109,19 @@ struct DoorTests {
         }
     }
 
+    @Test func `consumption that Apple cannot take now is on its way, as the door's answer says`() async throws {
+        try await withDoors { fixture, door, id in
+            let token = try await issueKey(fixture).token()
+            fixture.simulator.state.inject(Fault(.status(503), operation: .sendConsumptionInformation, count: 1))
+            let target = "\(door)/inApps/v2/transactions/consumption/\(id)"
+            #expect(try await fixture.send("PUT", target, body: Self.consumption, token: token).status == 202)
+            try await fixture.event("delivery.accepted", about: id)
+            #expect(fixture.received(id).map(\.status) == [503, 202])
+            let list = try await fixture.send("GET", "\(DaemonFixture.app)/deliveries?transactionId=\(id)").json
+            #expect(list["deliveries"]?.array?.count == 1 && list["deliveries"]?[0]?["caller"] == "shop")
+        }
+    }
+
     @Test func `Apple's 401 to our key is not the caller's`() async throws {
         try await withDoors { fixture, door, id in
             let token = try await issueKey(fixture).token()

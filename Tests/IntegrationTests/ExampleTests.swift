@@ -55,8 +55,7 @@ struct ExampleTests {
         }
         let reply = try await fixture.send(
             try #require(request["method"]?.string), try #require(request["path"]?.string),
-            body: request["body"]?.serializedString(),
-            headers: Dictionary(headers ?? []) { first, _ in first })
+            Dictionary(headers ?? []) { first, _ in first }, body: request["body"]?.serializedString())
         #expect(JSONValue.number(JSONNumber(reply.status)) == example["response"]?["status"], "\(name)")
         let expected = try #require(example["response"]?["body"])
         let difference = Self.difference(expected, try reply.json, at: "body")

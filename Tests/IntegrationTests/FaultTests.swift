@@ -7,9 +7,6 @@ import Testing
 
 /// What callers see when Apple, or what stands between, misbehaves.
 struct FaultTests {
-    private static let good =
-        #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
-
     /// Runs a test with one purchase in production.
     private func withPurchase(
         _ options: DaemonFixture.Options = .init(),
@@ -46,7 +43,10 @@ struct FaultTests {
         }
     }
 
-    @Test func `a token that Apple refuses once is replaced, one that it always refuses is our fault`() async throws {
+    @Test
+    func `a token that Apple refuses once is replaced, one that it always refuses is our fault`()
+        async throws
+    {
         try await withPurchase { fixture, id in
             let state = fixture.simulator.state
             state.inject(Fault(.status(401), count: 1))
@@ -78,7 +78,9 @@ struct FaultTests {
     }
 
     @Test(arguments: Tampering.allCases)
-    func `data that Apple did not sign for this app is not passed on`(tampering: Tampering) async throws {
+    func `data that Apple did not sign for this app is not passed on`(tampering: Tampering)
+        async throws
+    {
         try await withPurchase { fixture, id in
             fixture.simulator.state.inject(Fault(.tampering(tampering)))
             let reply = try await fixture.send("GET", "/v1/apps/coins/transactions/\(id)")
@@ -108,18 +110,20 @@ struct FaultTests {
         }
     }
 
-    @Test func `consumption whose outcome is unknown says so, and that it may have arrived`() async throws {
+    @Test func `consumption whose outcome is unknown says so, and that it may have arrived`()
+        async throws
+    {
         try await withPurchase { fixture, id in
             fixture.simulator.state.inject(
                 Fault(.connectionReset(afterProcessing: true), operation: .sendConsumptionInformation))
             let reply = try await fixture.send(
-                "POST", "/v1/apps/coins/transactions/\(id)/consumption", body: Self.good)
-            #expect(reply.status == 503)
+                "POST", "/v1/apps/coins/transactions/\(id)/consumption", ["Prefer": "wait=60"],
+                body: DaemonFixture.consumption(("deadline", DaemonFixture.time(inSeconds: 5))))
+            #expect(try reply.json["reason"] == "DEADLINE_EXCEEDED", "\(String(decoding: reply.body, as: UTF8.self))")
             let delivery = try #require(try reply.json["delivery"])
             #expect(delivery["state"] == "expired" && delivery["mayHaveReachedApple"] == true)
-            #expect(delivery["attempts"]?.array?.count == 3)
-            // libcurl itself repeats a request once when a connection that it reuses has died before any answer.
-            #expect((3...4).contains(fixture.calls(.sendConsumptionInformation)))
+            #expect(delivery["attempts"]?[0]?["httpStatus"] == .null)
+            #expect(fixture.received(id).count >= 1)
         }
     }
 
@@ -128,7 +132,8 @@ struct FaultTests {
             fixture.simulator.state.inject(
                 Fault(.status(400, errorCode: 4_000_047), operation: .sendConsumptionInformation))
             let reply = try await fixture.send(
-                "POST", "/v1/apps/coins/transactions/\(id)/consumption", body: Self.good)
+                "POST", "/v1/apps/coins/transactions/\(id)/consumption", ["Prefer": "wait=60"],
+                body: DaemonFixture.consumption())
             #expect(reply.status == 400)
             #expect(try reply.json["delivery"]?["state"] == "refused")
             #expect(try reply.json["delivery"]?["mayHaveReachedApple"] == false)
@@ -140,17 +145,22 @@ struct FaultTests {
             fixture.simulator.state.inject(Fault(.latency(milliseconds: 60_000)))
             let reply = try await fixture.send("GET", "/v1/apps/coins/transactions/\(id)")
             #expect(reply.status == 504)
-            #expect(try reply.json["reason"] == "DEADLINE_EXCEEDED")
+            #expect(try reply.json["reason"] == "DEADLINE_EXCEEDED", "\(String(decoding: reply.body, as: UTF8.self))")
         }
     }
 
-    @Test func `an app that was never released is served from the sandbox when only that is configured`() async throws {
-        try await DaemonFixture.with(.init(environments: [.sandbox], isReleasedToProduction: false)) { fixture in
+    @Test
+    func `an app that was never released is served from the sandbox when only that is configured`()
+        async throws
+    {
+        try await DaemonFixture.with(.init(environments: [.sandbox], isReleasedToProduction: false)) {
+            fixture in
             let account = try fixture.simulator.state.createAccount(in: .sandbox).id
             let id = try #require(try fixture.buy(account).transactionId)
             #expect(try await fixture.send("GET", "/v1/apps/coins/transactions/\(id)").status == 200)
             #expect(fixture.calls(.getTransactionInfo, .production) == 0)
-            let production = try await fixture.send("GET", "/v1/apps/coins/transactions/\(id)?environment=Production")
+            let production = try await fixture.send(
+                "GET", "/v1/apps/coins/transactions/\(id)?environment=Production")
             #expect(production.status == 400)
         }
     }
@@ -159,7 +169,9 @@ struct FaultTests {
         try await DaemonFixture.with { fixture in
             let account = try fixture.simulator.state.createAccount(in: .production).id
             var last = ""
-            for number in 0..<25 { last = try #require(try fixture.buy(account, "gems.\(number)").transactionId) }
+            for number in 0..<25 {
+                last = try #require(try fixture.buy(account, "gems.\(number)").transactionId)
+            }
             fixture.simulator.state.inject(
                 Fault(.status(500, errorCode: 5_000_000), operation: .getTransactionHistory, skip: 1))
             let reply = try await fixture.send("GET", "/v1/apps/coins/transactions/\(last)/history")

@@ -77,6 +77,7 @@ cat >"$work/purser.yaml" <<YAML
 store: sqlite:$work/purser.db
 listeners:
   api: { address: "127.0.0.1:0" }
+  webhook: { address: "127.0.0.1:0" }
   admin: { address: "unix:$work/admin.sock" }
   health: { address: "127.0.0.1:0" }
   appleSandbox: { address: "127.0.0.1:0" }
@@ -93,7 +94,9 @@ apps:
 callers:
   billing:
     tokenSHA256: "$digest"
-    scopes: { coins: ["consumption:write", "refunds:read", "transactions:read", "links:write", "limits:read"] }
+    scopes:
+      coins: ["consumption:write", "consumption:read", "consent:write", "refunds:read", "transactions:read", "links:write",
+        "events:read", "limits:read"]
 YAML
 "$bin/purser" config check "$work/purser.yaml"
 "$bin/purser" serve --config "$work/purser.yaml" >"$work/purser.log" 2>&1 &
@@ -108,6 +111,7 @@ for _ in $(seq 300); do
 done
 api=http://$(listening api)
 health=http://$(listening health)
+simulate PUT /apps/com.example.coins/notification-urls "{\"sandbox\":\"http://$(listening webhook)/webhooks/apple/coins\"}" >/dev/null
 
 # ---- the internal service
 
@@ -129,17 +133,47 @@ ask() {
 # The token goes through a file, so that it is in no process's arguments.
 (umask 077; echo "Authorization: Bearer $token" >"$work/authorization")
 
+# Follows the events until one of a type has come: TYPE
+cursor=0
+follow() {
+    local _
+    for _ in $(seq 30); do
+        curl --silent --show-error --max-time 30 -o "$work/events" -H @"$work/authorization" \
+            "$api/v1/apps/coins/events?after=$cursor&wait=10"
+        cursor=$(member cursor <"$work/events")
+        if grep -q "purser.$1" "$work/events"; then return 0; fi
+    done
+    fail "no event $1"
+}
+
 say "Alice made purchase $gems: say so"
 ask 201 PUT "/v1/apps/coins/users/alice/links/transactionId/$gems"
-say "Apple asks about a refund; send consumption for her"
+say "She asks Apple for her money back. Apple tells the webhook, and a case opens, with twelve hours to answer"
+simulate POST "/transactions/$gems/refund-request" '{"reason":"UNINTENDED_PURCHASE"}' >/dev/null
+follow case.opened
+ask 200 GET '/v1/apps/coins/cases?state=open'
+case=$(member id <"$work/answer")
+say "Send consumption for her: her one open case is meant, so nobody needs to know the transaction"
 ask 200 POST /v1/apps/coins/users/alice/consumption \
-    "{\"transactionId\":\"$gems\",\"customerConsented\":true,\"deliveryStatus\":\"DELIVERED\",\"sampleContentProvided\":false,\"consumptionPercentage\":60000,\"refundPreference\":\"DECLINE\"}"
+    '{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false,"consumptionPercentage":60000,"refundPreference":"DECLINE"}'
+say "Apple decides, which closes the case"
+simulate POST "/transactions/$gems/refund-decision" '{"outcome":"REFUND_DECLINED"}' >/dev/null
+follow case.decided
+ask 200 GET "/v1/apps/coins/cases/$case"
+say "Everything that happened, in the order in which it did"
+printf '\n$ curl -H "Authorization: Bearer $TOKEN" %s\n' "'$api/v1/apps/coins/events?after=0'"
+curl --silent --show-error -H @"$work/authorization" "$api/v1/apps/coins/events?after=0" \
+    | grep -o '"type":"purser[^"]*"\|"time":"[^"]*"' | paste - -
 say "Her refund history: link the whole Apple Account, then ask"
 app_transaction=$(simulate GET "/transactions/$gems" | member appTransactionId)
 ask 201 PUT "/v1/apps/coins/users/alice/links/appTransactionId/$app_transaction"
 ask 200 GET /v1/apps/coins/users/alice/refunds
 say "Alice at a glance: links, accounts, active subscriptions, refunds; Apple is asked about all at once"
 ask 200 GET /v1/apps/coins/users/alice
+say "She withdraws her consent: from the answer on nothing about her goes out, whoever asks for it"
+ask 200 PUT /v1/apps/coins/users/alice/consent '{"consented":false,"source":"settings"}'
+ask 409 POST "/v1/apps/coins/transactions/$gems/consumption" \
+    '{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}'
 say "A request that breaks four rules is told all four"
 ask 400 POST /v1/apps/coins/users/alice/consumption \
     '{"customerConsented":false,"deliveryStatus":"LOST","sampleContentProvided":true,"consumptionPercentage":200000}'

@@ -29,6 +29,10 @@ package struct OfflineStoreCommand: Sendable {
     /// - Returns: `success`, `configuration`, or `failure` when the store is as it was.
     package func restore(from backup: String, replacing: Bool) -> CommandOutcome {
         outcome { path in
+            guard replacing || access(path, F_OK) != 0 else {
+                return CommandOutcome(
+                    .failure, errorOutput: "There is a store at \(path) already; with --replace it is put aside.\n")
+            }
             let kept = try StoreRestore.restore(from: backup, to: path, replacing: replacing, at: now())
             try Self.giveToFolderOwner(path)
             var lines = ["The store \(path) is now that of \(backup)."]

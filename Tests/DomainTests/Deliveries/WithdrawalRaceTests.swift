@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import StoreSQLite
 import TestSupport
 import Testing
 
@@ -16,14 +17,23 @@ import Testing
 
     private static let users = 8
 
+    private static func token(_ user: Int) -> String { "0b1c2d3e-0000-4000-8000-00000000000\(user)" }
+
     private typealias TakeBack = @Sendable (DeliveryFixture, UserID) async throws -> Void
 
-    private func race(rounds: Int, takeBack: @escaping TakeBack) async throws {
-        let transactions = (1...Self.users).map { Transaction.sample(id: "\($0)", account: "A\($0)") }
+    /// `namesUsers`: whether every answer names its user; else Apple must be asked whose the purchase of every second one is.
+    private func race(rounds: Int, namesUsers: Bool, takeBack: @escaping TakeBack) async throws {
+        let transactions = (1...Self.users).map { Transaction.sample(id: "\($0)", token: Self.token($0)) }
         try await DeliveryFixture.with(accounts: transactions.map { [$0] }) { fixture in
+            for number in 1...Self.users where !namesUsers {
+                _ = try await fixture.store.store.declare(
+                    try Link.sample(.appAccountToken, Self.token(number), user: "user-\(number)"), transfer: false)
+            }
             let silences = try await withThrowingTaskGroup(of: [Silence].self) { group in
                 for number in 1...Self.users {
-                    group.addTask { try await Self.silences(of: number, rounds, fixture, takeBack) }
+                    group.addTask {
+                        try await Self.silences(of: number, rounds, namesUsers: namesUsers, fixture, takeBack)
+                    }
                 }
                 return try await group.reduce(into: []) { $0 += $1 }
             }
@@ -34,7 +44,7 @@ import Testing
 
     /// What a user of the race does, over and over: agree, send, take back.
     private static func silences(
-        of number: Int, _ rounds: Int, _ fixture: DeliveryFixture, _ takeBack: TakeBack
+        of number: Int, _ rounds: Int, namesUsers: Bool, _ fixture: DeliveryFixture, _ takeBack: TakeBack
     ) async throws -> [Silence] {
         let user = try UserID("user-\(number)")
         var silences: [Silence] = []
@@ -42,15 +52,16 @@ import Testing
             try await fixture.record(user.value, isConsented: true)
             // Each a different answer, so that none is taken for another.
             for part in 0...1 {
+                let isNamed = namesUsers || part == 0
                 _ = try await fixture.send(
-                    .user(user, transactionID: "\(number)"),
-                    answer: DeliveryFixture.answer(Int32(round * 2 + part)), environment: .production)
+                    isNamed ? .user(user, transactionID: "\(number)") : .transaction("\(number)"),
+                    answer: DeliveryFixture.answer(Int32(round * 2 + part)))
             }
             fixture.gateway.linger(turns: Int.random(in: 0...40))
             for _ in 0..<Int.random(in: 0...60) { await Task.yield() }
             try await takeBack(fixture, user)
             let begin = fixture.gateway.mark()
-            for _ in 0..<Int.random(in: 0...20) { await Task.yield() }
+            for _ in 0..<Int.random(in: 0...60) { await Task.yield() }
             silences.append(Silence(transactionID: "\(number)", begin: begin, end: fixture.gateway.mark()))
         }
         return silences
@@ -69,7 +80,7 @@ import Testing
     }
 
     @Test func `no byte leaves after the answer to a withdrawal`() async throws {
-        try await race(rounds: 250) { fixture, user in
+        try await race(rounds: 250, namesUsers: false) { fixture, user in
             let outcome = try await fixture.record(user.value, isConsented: false)
             let isEnded = (outcome.cancelled + outcome.mayHaveBeenSent).allSatisfy { $0.state.isFinal }
             #expect(isEnded)
@@ -77,7 +88,7 @@ import Testing
     }
 
     @Test func `no byte leaves after the answer to an erasure`() async throws {
-        try await race(rounds: 60) { fixture, user in
+        try await race(rounds: 60, namesUsers: true) { fixture, user in
             let report = try await fixture.consent.erase(app: DeliveryFixture.app, user: user)
             let isEnded = (report.cancelled + report.sending).allSatisfy { $0.state.isFinal }
             #expect(isEnded)

@@ -1,0 +1,185 @@
+import AppStoreSimulator
+import Foundation
+import JSON
+
+/// Kills daemons under load and compares, at the end, what callers were told with what the App Store received.
+struct CrashRun: Sendable {
+    struct Plan: Sendable {
+        /// How many daemons are killed, unless time is over before.
+        var kills: Int
+        /// How long daemons are killed at most; the end may take longer.
+        var time: Duration?
+        var users = 6
+        var seed: UInt64
+    }
+
+    let stage: DaemonStage
+    let plan: Plan
+    private let life = DaemonLife()
+    private let ledger = CrashLedger()
+    private let stopping = OneTime<Void>()
+
+    /// Runs a plan on a stage of its own.
+    static func run(_ plan: Plan) async throws -> CrashReport {
+        try await DaemonStage.with(seed: plan.seed) { stage in
+            try await CrashRun(stage: stage, plan: plan).run()
+        }
+    }
+
+    private init(stage: DaemonStage, plan: Plan) {
+        self.stage = stage
+        self.plan = plan
+    }
+
+    private var reader: EventReader { EventReader(stage: stage, life: life, stopping: stopping) }
+
+    private func run() async throws -> CrashReport {
+        let callers = try (0..<plan.users).map(caller)
+        let (kills, evidence) = try await withThrowingTaskGroup(of: [String].self) { group in
+            for caller in callers {
+                group.addTask {
+                    try await caller.sendUntilStopped()
+                    return []
+                }
+            }
+            for caller in callers where caller.seed.isMultiple(of: 2) {
+                group.addTask {
+                    try await caller.changeConsentUntilStopped()
+                    return []
+                }
+            }
+            group.addTask { try await reader.followUntilStopped() }
+            do {
+                return try await story(&group)
+            } catch {
+                // Whoever waits for a daemon waits no more.
+                ledger.stopWaiting()
+                life.isOver()
+                throw error
+            }
+        }
+        let details = [
+            "answers=\(ledger.answers) repetitions=\(ledger.repetitions) receipts=\(evidence.receipts.count) "
+                + "withdrawals=\(evidence.stops.count { $0.cause == .withdrawal }) events=\(evidence.followedEvents.count)"
+        ]
+        return CrashReport(
+            seed: plan.seed, kills: kills, comparison: CrashComparison(evidence), details: details)
+    }
+
+    /// Kills daemons, lets the last one come to an end, and gathers what there is to compare.
+    private func story(
+        _ group: inout ThrowingTaskGroup<[String], any Error>
+    ) async throws -> (kills: Int, CrashEvidence) {
+        let kills = try await killDaemons()
+        let process = try await stage.start()
+        life.begin()
+        stage.simulator.state.removeAllFaults()
+        stopping.give(())
+        ledger.stopWaiting()
+        var followed: [String] = []
+        for try await ids in group where !ids.isEmpty { followed = ids }
+        var evidence = try await conclude()
+        evidence.followedEvents = followed
+        // What came after the reader had stopped was not to be followed.
+        evidence.allEvents = Array(evidence.allEvents.prefix(followed.count))
+        let status = await process.terminate()
+        guard status == 0 else {
+            throw DaemonStage.Failure(description: "the last daemon ended with \(status):\n\(process.log.text)")
+        }
+        return (kills, evidence)
+    }
+
+    private func caller(_ number: Int) throws -> CrashCaller {
+        let account = try stage.simulator.state.createAccount(
+            in: number.isMultiple(of: 2) ? .production : .sandbox)
+        return CrashCaller(
+            stage: stage, life: life, ledger: ledger, stopping: stopping,
+            user: UUID().uuidString.lowercased(),
+            account: account.id, seed: plan.seed &* 1000 &+ UInt64(number / 2 * 4 + number % 2))
+    }
+
+    // MARK: Killing
+
+    /// Starts daemons and kills them at random moments.
+    private func killDaemons() async throws -> Int {
+        var generator = SeededGenerator(seed: plan.seed)
+        let end = plan.time.map { ContinuousClock.now + $0 }
+        var kills = 0
+        while kills < plan.kills, end.map({ ContinuousClock.now < $0 }) ?? true {
+            CrashFaults.change(stage.simulator.state, &generator)
+            let process: DaemonProcess
+            if Int.random(in: 0..<100, using: &generator) < 15 {
+                // While it starts, which is when it recovers what the one before it left behind.
+                process = try stage.launch()
+                try await Task.sleep(for: .milliseconds(Int.random(in: 0...400, using: &generator)))
+            } else {
+                process = try await stage.start()
+                life.begin()
+                await somethingHappens(&generator)
+            }
+            life.end()
+            await process.kill()
+            kills += 1
+            ledger.receive(stage.simulator.state.takeReceipts())
+        }
+        return kills
+    }
+
+    /// Waits for a random number of requests to the App Store, or for a random time.
+    private func somethingHappens(_ generator: inout SeededGenerator) async {
+        let target =
+            stage.simulator.state.received.requests.count + Int.random(in: 1...40, using: &generator)
+        let time = Duration.milliseconds(Int.random(in: 0...900, using: &generator))
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask {
+                await stage.simulator.state.wait(for: .requestReceived) {
+                    $0.received.requests.count >= target
+                }
+            }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    // MARK: The end
+
+    /// Waits until no delivery is under way any more, and gathers what there is to compare.
+    private func conclude() async throws -> CrashEvidence {
+        let api = stage.api()
+        var cursor = try await get("/v1/apps/coins/events?wait=0&limit=1")["cursor"]?.string ?? "0"
+        while true {
+            let open = try await get("/v1/apps/coins/deliveries?state=queued&state=sending&pageSize=1")
+            if open["deliveries"]?.array?.isEmpty == true { break }
+            cursor =
+                try await get("/v1/apps/coins/events?after=\(cursor)&wait=5")["cursor"]?.string ?? cursor
+        }
+        ledger.receive(stage.simulator.state.takeReceipts())
+        var evidence = ledger.evidence
+        evidence.records = try await records(api)
+        evidence.allEvents = try await reader.all()
+        return evidence
+    }
+
+    private func records(_ api: LocalClient) async throws -> [CrashEvidence.Record] {
+        var records: [CrashEvidence.Record] = []
+        var target: String? = "/v1/apps/coins/deliveries?pageSize=200"
+        while let page = target {
+            let answer = try await get(page)
+            records += try (answer["deliveries"]?.array ?? []).map(CrashEvidence.Record.init)
+            target = answer["nextPageToken"]?.string.map {
+                "/v1/apps/coins/deliveries?pageSize=200&pageToken=\($0)"
+            }
+        }
+        return records
+    }
+
+    private func get(_ target: String) async throws -> JSONValue {
+        guard let reply = await stage.api().send("GET", target), reply.status == 200,
+            let json = reply.json
+        else {
+            throw DaemonStage.Failure(description: "GET \(target) fails")
+        }
+        return json
+    }
+}

@@ -1,0 +1,155 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import JSON
+import Testing
+
+/// A disk that is full or takes nothing: nothing is half accepted, nobody restarts anything, and it recovers by itself.
+struct DiskTests {
+    private static let consumption: JSONValue = [
+        "customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false,
+    ]
+
+    /// Whether a disk of its own can be made for a process here, and be looked at from outside; it takes root.
+    private static let canMount =
+        geteuid() == 0
+        && system("unshare --user --map-root-user --mount mount -t tmpfs tmpfs /mnt >/dev/null 2>&1") == 0
+
+    @Test func `when nothing can be written, everybody is told so, and all goes on when it can`()
+        async throws
+    {
+        try await DaemonStage.with { stage in
+            let manager = try NotifySocket(in: stage.folder)
+            let process = try await stage.start(environment: manager.environment)
+            let story = try Story(stage)
+            try await story.before()
+            try await process.limitFileSize(to: 0)
+            try await story.meanwhile()
+            // The process itself does well, and the service manager must not end it.
+            await manager.hears("WATCHDOG=1", times: 2)
+            try await process.limitFileSize(to: nil)
+            try await story.after()
+            #expect(await process.terminate() == 0)
+        }
+    }
+
+    @Test(.enabled(if: canMount, "no mounts here")) func `a full disk is as good as none`()
+        async throws
+    {
+        try await DaemonStage.with { stage in
+            let store = stage.storeFolder.path
+            let process = try await stage.start(
+                after: Self.mounting("mount -t tmpfs -o size=3m tmpfs \(store)"))
+            let story = try Story(stage)
+            try await story.before()
+            // The daemon's disk, seen from here.
+            let filler = URL(filePath: "/proc/\(process.processID)/root\(store)/filler")
+            try Self.fill(filler)
+            try await story.meanwhile()
+            try FileManager.default.removeItem(at: filler)
+            try await story.after()
+            #expect(await process.terminate() == 0)
+        }
+    }
+
+    @Test(.enabled(if: canMount, "no mounts here"))
+    func `on a disk that is read-only it does not start, and says why`()
+        async throws
+    {
+        try await DaemonStage.with { stage in
+            let store = stage.storeFolder.path
+            let process = try stage.launch(
+                after: Self.mounting("mount --bind \(store) \(store) && mount -o remount,bind,ro \(store)"))
+            #expect(await process.ended == 1)
+            #expect(process.log.text.contains("purser.db"))
+            #expect(process.log.text.localizedCaseInsensitiveContains("read-only"))
+        }
+    }
+
+    /// A command that sees other mounts than everybody else.
+    private static func mounting(_ script: String) -> [String] {
+        [
+            "unshare", "--user", "--map-root-user", "--mount", "bash", "-c", "\(script) && exec \"$@\"",
+            "mounting",
+        ]
+    }
+
+    /// Writes until there is no room.
+    private static func fill(_ file: URL) throws {
+        _ = FileManager.default.createFile(atPath: file.path, contents: nil)
+        let handle = try FileHandle(forWritingTo: file)
+        defer { try? handle.close() }
+        for count in [65_536, 4096, 1] {
+            let data = Data(repeating: 0, count: count)
+            while (try? handle.write(contentsOf: data)) != nil {}
+        }
+    }
+
+    /// What callers, Apple and probes see.
+    private struct Story {
+        let stage: DaemonStage
+        let account: String
+        let (user, gems): (String, String)
+
+        init(_ stage: DaemonStage) throws {
+            self.stage = stage
+            user = UUID().uuidString.lowercased()
+            account = try stage.simulator.state.createAccount(in: .sandbox).id
+            gems = try Self.buy(stage, account, user)
+        }
+
+        private static func buy(_ stage: DaemonStage, _ account: String, _ user: String) throws
+            -> String
+        {
+            var purchase = TransactionPayload()
+            purchase.bundleId = DaemonStage.bundleID
+            purchase.productId = "gems"
+            purchase.type = .consumable
+            purchase.appAccountToken = user
+            return try #require(try stage.simulator.state.buy(purchase, by: account).transactionId)
+        }
+
+        func before() async throws {
+            #expect(await stage.health.send("GET", "/readyz")?.status == 200)
+            #expect(try await send(Self.buy(stage, account, user)).status == 200)
+        }
+
+        func meanwhile() async throws {
+            for _ in 0..<3 {
+                let reply = try await send(gems)
+                #expect(reply.status == 503)
+                #expect(reply.json?["reason"] == "STORE_UNAVAILABLE")
+            }
+            #expect(await stage.health.send("GET", "/readyz")?.status == 503)
+            #expect(await stage.health.send("GET", "/livez")?.status == 200)
+            let state = stage.simulator.state
+            try state.requestRefund(of: gems, reason: .other)
+            await state.wait(for: .notificationAttempted) {
+                !($0.notifications.last?.attempts.isEmpty ?? true)
+            }
+            #expect(state.notifications.last?.attempts.first?.result == .unsuccessfulHTTPResponseCode)
+            #expect(received.isEmpty)
+        }
+
+        func after() async throws {
+            while await stage.health.send("GET", "/readyz")?.status != 200 { await Task.yield() }
+            let reply = try await send(gems)
+            #expect(reply.status == 200)
+            let list = await stage.api().send("GET", "/v1/apps/coins/deliveries?transactionId=\(gems)")
+            #expect(list?.json?["deliveries"]?.array?.count == 1)
+            #expect(received.count == 1)
+        }
+
+        private func send(_ transaction: String) async throws -> LocalClient.Reply {
+            let path = "/v1/apps/coins/transactions/\(transaction)/consumption"
+            return try #require(
+                await stage.api().send("POST", path, ["Prefer": "wait=30"], body: DiskTests.consumption))
+        }
+
+        private var received: [ReceivedRequest] {
+            stage.simulator.state.received.requests.filter {
+                $0.operation == .sendConsumptionInformation && $0.identifier == gems
+            }
+        }
+    }
+}

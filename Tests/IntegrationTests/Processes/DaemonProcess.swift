@@ -1,0 +1,87 @@
+import Foundation
+import Synchronization
+
+/// A `purser` that runs beside the tests as a process of its own, which can be killed.
+struct DaemonProcess: Sendable {
+    /// What it wrote, the latest lines only.
+    final class Log: Sendable {
+        private static let capacity = 400
+        private let lines = Mutex<[String]>([])
+
+        var text: String { lines.withLock { $0.joined(separator: "\n") } }
+
+        fileprivate func append(_ line: String) {
+            lines.withLock { lines in
+                lines.append(line)
+                if lines.count >= 2 * Self.capacity { lines.removeFirst(lines.count - Self.capacity) }
+            }
+        }
+    }
+
+    let log = Log()
+    private let process: ChildProcess
+    private let readiness = OneTime<Bool>()
+
+    /// Starts the `purser` that was built beside the tests, with nothing in its environment but what is given.
+    ///
+    /// `command`: in front of it, what is to become it.
+    init(_ arguments: [String], after command: [String] = [], environment: [String: String] = [:]) throws {
+        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
+        let output = Pipe()
+        process = try ChildProcess(
+            command + [program.path] + arguments, environment: environment,
+            output: output.fileHandleForWriting.fileDescriptor)
+        // Its own end is the last then, and the pipe ends with it.
+        try output.fileHandleForWriting.close()
+        let (log, readiness) = (log, readiness)
+        Thread.detachNewThread { Self.read(output.fileHandleForReading, into: log, readiness) }
+    }
+
+    private static func read(_ handle: FileHandle, into log: Log, _ readiness: OneTime<Bool>) {
+        var rest: [UInt8] = []
+        while true {
+            let data = handle.availableData
+            guard !data.isEmpty else { break }
+            rest += data
+            while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+                let line = String(decoding: rest[..<end], as: UTF8.self)
+                rest.removeSubrange(...end)
+                log.append(line)
+                if line.contains(#""message":"Ready"#) { readiness.give(true) }
+            }
+        }
+        readiness.give(false)
+    }
+
+    var processID: pid_t { process.processID }
+
+    /// Whether it serves; false when it ended before.
+    var isReady: Bool {
+        get async { await readiness.value() }
+    }
+
+    /// Lets no write to a file go beyond so many bytes, as on a disk that takes no more; nil for no limit.
+    func limitFileSize(to bytes: Int?) async throws {
+        let limit = bytes.map(String.init) ?? "unlimited"
+        let command = try ChildProcess(["prlimit", "--pid", "\(processID)", "--fsize=\(limit):unlimited"])
+        guard await command.ended == 0 else { throw DaemonStage.Failure(description: "prlimit fails") }
+    }
+
+    /// Ends it as a power failure would, and waits until it is gone.
+    func kill() async {
+        Foundation.kill(processID, SIGKILL)
+        _ = await process.ended
+        _ = await readiness.value()
+    }
+
+    /// Asks it to finish what is under way and end; its exit status, or the signal that ended it.
+    func terminate() async -> Int32 {
+        Foundation.kill(processID, SIGTERM)
+        return await ended
+    }
+
+    /// Waits until it has ended by itself.
+    var ended: Int32 {
+        get async { await process.ended }
+    }
+}

@@ -1,0 +1,161 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Foundation
+import OpenSSL
+import Testing
+
+/// An App Store, a folder and a configuration, for daemons that come and go as processes of their own.
+struct DaemonStage: Sendable {
+    static let bundleID = "com.example.coins"
+    private static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
+    /// The callers of the configuration, each with its token.
+    static let callers = ["billing": "prs_billing", "game": "prs_game", "support": "prs_support"]
+
+    let simulator: Simulator
+    let folder: URL
+    /// Where the database is.
+    let storeFolder: URL
+
+    var configuration: String { folder.appending(path: "purser.yaml").path }
+
+    /// A client of the API, as one of the callers.
+    func api(_ caller: String = "billing") -> LocalClient {
+        LocalClient(
+            socket: socket("api"), headers: ["Authorization": "Bearer \(Self.callers[caller] ?? "")"])
+    }
+
+    /// Where a probe asks.
+    var health: LocalClient { LocalClient(socket: socket("health")) }
+
+    private func socket(_ name: String) -> String { folder.appending(path: "\(name).sock").path }
+
+    /// Lends a stage to a closure; nothing of it outlives that.
+    static func with<Result: Sendable>(
+        seed: UInt64 = 1, _ body: @Sendable (DaemonStage) async throws -> Result
+    ) async throws -> Result {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "purser-stage-\(UUID().uuidString.prefix(8))")
+        let storeFolder = folder.appending(path: "store")
+        try FileManager.default.createDirectory(at: storeFolder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let simulator = try await Simulator.start(SimulatorConfiguration(seed: seed))
+        let outcome: Result
+        do {
+            let stage = DaemonStage(simulator: simulator, folder: folder, storeFolder: storeFolder)
+            try stage.prepare()
+            outcome = try await body(stage)
+        } catch {
+            await simulator.stop()
+            throw error
+        }
+        await simulator.stop()
+        return outcome
+    }
+
+    /// Starts a daemon and waits until it serves.
+    ///
+    /// - Throws: if it ends before that.
+    func start(
+        after command: [String] = [], environment: [String: String] = [:]
+    ) async throws -> DaemonProcess {
+        for _ in 0..<10 {
+            let process = try launch(after: command, environment: environment)
+            if await process.isReady { return process }
+            // Somebody took the port meanwhile.
+            guard process.log.text.contains("in use") else {
+                throw Failure(description: "purser ended with \(await process.ended):\n\(process.log.text)")
+            }
+            try choosePort()
+        }
+        throw Failure(description: "no port stays free")
+    }
+
+    /// Starts a daemon, whatever becomes of it.
+    func launch(after command: [String] = [], environment: [String: String] = [:]) throws
+        -> DaemonProcess
+    {
+        try DaemonProcess(
+            ["serve", "--config", configuration], after: command, environment: environment)
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        let description: String
+    }
+
+    // MARK: Setting up
+
+    /// Registers app and key with the App Store, and writes key, certificates and configuration.
+    private func prepare() throws {
+        let key = try ECPrivateKey.generate()
+        let keyFile = folder.appending(path: "key.p8")
+        try key.pkcs8PEM().withUnsafeBytes { Data($0) }.write(to: keyFile)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile.path)
+        try simulator.state.registerKey(key.publicKey, keyID: "ABCDEFGHIJ", issuerID: Self.issuer)
+        try simulator.state.register(
+            RegisteredApp(bundleID: Self.bundleID, appAppleID: 42, issuerID: Self.issuer))
+        try Data(simulator.root.der).write(to: folder.appending(path: "root.der"))
+        try Data(try simulator.tlsAuthority.pem().utf8).write(to: folder.appending(path: "tls-ca.pem"))
+        try choosePort()
+    }
+
+    /// Has the webhook at a port that is free now and that no outgoing connection takes; restarts use it again.
+    private func choosePort() throws {
+        let port = try #require((20_000..<32_000).shuffled().first(where: Self.isFree))
+        try configurationText(webhookPort: port).write(
+            toFile: configuration, atomically: true, encoding: .utf8)
+        let url = try #require(NotificationURL("http://127.0.0.1:\(port)/webhooks/apple/coins"))
+        for environment in SimulatedEnvironment.allCases {
+            try simulator.state.setNotificationAddress(
+                NotificationAddress(url: url), of: Self.bundleID, in: environment)
+        }
+    }
+
+    private static func isFree(_ port: Int) -> Bool {
+        let descriptor = Foundation.socket(
+            AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = in_port_t(port).bigEndian
+        address.sin_addr = in_addr(s_addr: in_addr_t(INADDR_LOOPBACK).bigEndian)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
+            }
+        }
+    }
+
+    private func configurationText(webhookPort: Int) throws -> String {
+        let scopes =
+            "[consumption:write, consumption:read, consent:write, events:read, links:write, notifications:read]"
+        let callers = try Self.callers.sorted { $0.key < $1.key }.map { name, token in
+            let digest = try SHA256Digest.digest(Array(token.utf8)).map {
+                ($0 < 16 ? "0" : "") + String($0, radix: 16)
+            }
+            return "  \(name): { tokenSHA256: \"\(digest.joined())\", scopes: { coins: \(scopes) } }"
+        }
+        return """
+            store: "sqlite:\(storeFolder.path)/purser.db"
+            listeners:
+              api: { address: "unix:\(socket("api"))" }
+              webhook: { address: "127.0.0.1:\(webhookPort)" }
+              admin: { address: "unix:\(socket("admin"))" }
+              health: { address: "unix:\(socket("health"))" }
+            apple:
+              rootCertificates: ["\(folder.path)/root.der"]
+              upstream: { production: "\(simulator.baseURL(.production))", sandbox: "\(simulator.baseURL(.sandbox))" }
+              certificateAuthorityFile: "\(folder.path)/tls-ca.pem"
+              connectTimeout: 2s
+              attemptTimeout: 2s
+              deadline: 5s
+            keys:
+              - { id: ABCDEFGHIJ, issuer: \(Self.issuer), file: "\(folder.path)/key.p8", state: active, apps: [coins] }
+            apps:
+              coins: { bundleId: \(Self.bundleID), appAppleId: 42 }
+            callers:
+            \(callers.joined(separator: "\n"))
+
+            """
+    }
+}

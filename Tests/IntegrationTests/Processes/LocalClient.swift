@@ -1,0 +1,107 @@
+import Foundation
+import JSON
+
+/// Speaks HTTP/1.1 to a Unix socket, one connection for each request, and repeats nothing by itself: whoever has no answer
+/// knows that none came.
+struct LocalClient: Sendable {
+    struct Reply: Sendable {
+        let status: Int
+        let headers: [String: String]
+        let body: [UInt8]
+
+        var json: JSONValue? { try? JSONValue(parsing: body) }
+    }
+
+    let socket: String
+    /// How long a connection may be silent, in seconds; only a daemon that hangs takes so long.
+    var patience = 120
+    /// Sent with each request.
+    var headers: [String: String] = [:]
+
+    /// Makes one request.
+    ///
+    /// - Returns: the answer; nil when there was nobody, or the connection ended before the answer was whole.
+    func send(
+        _ method: String, _ target: String, _ more: [String: String] = [:], body: JSONValue? = nil
+    ) async -> Reply? {
+        var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
+        let content = body?.serialized() ?? []
+        var fields = headers.merging(more) { _, new in new }
+        if body != nil { fields["Content-Type"] = "application/json" }
+        if body != nil || method != "GET" { fields["Content-Length"] = "\(content.count)" }
+        for (name, value) in fields { head += "\(name): \(value)\r\n" }
+        let request = Array("\(head)\r\n".utf8) + content
+        return await withCheckedContinuation { continuation in
+            // A thread of its own: whoever waits long for events must not hold up everybody else.
+            Thread.detachNewThread { continuation.resume(returning: exchange(request)) }
+        }
+    }
+
+    private func exchange(_ request: [UInt8]) -> Reply? {
+        guard let descriptor = connected() else { return nil }
+        defer { close(descriptor) }
+        var sent = 0
+        while sent < request.count {
+            let count = request[sent...].withUnsafeBytes {
+                Foundation.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+            }
+            guard count > 0 else { return nil }
+            sent += count
+        }
+        var received: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while true {
+            let count = buffer.withUnsafeMutableBytes { recv(descriptor, $0.baseAddress, $0.count, 0) }
+            guard count >= 0 else { return nil }
+            if count == 0 { return Self.reply(received) }
+            received += buffer[..<count]
+        }
+    }
+
+    private func connected() -> Int32? {
+        let descriptor = Foundation.socket(
+            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { return nil }
+        var limit = timeval(tv_sec: patience, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let path = Array(socket.utf8)
+        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            close(descriptor)
+            return nil
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else {
+            close(descriptor)
+            return nil
+        }
+        return descriptor
+    }
+
+    /// Reads a whole answer whose length its header tells; nil if anything is missing.
+    private static func reply(_ bytes: [UInt8]) -> Reply? {
+        guard let separator = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
+        let lines = String(decoding: bytes[..<separator.lowerBound], as: UTF8.self).components(
+            separatedBy: "\r\n")
+        let status = lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }
+        var headers: [String: String] = [:]
+        for line in lines.dropFirst() {
+            guard let colon = line.firstIndex(of: ":") else { return nil }
+            headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(
+                in: .whitespaces)
+        }
+        let body = Array(bytes[separator.upperBound...])
+        guard let status, let length = headers["content-length"].flatMap({ Int($0) }),
+            body.count == length
+        else {
+            return nil
+        }
+        return Reply(status: status, headers: headers, body: body)
+    }
+}

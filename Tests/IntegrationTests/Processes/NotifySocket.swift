@@ -1,0 +1,47 @@
+import Foundation
+
+/// The service manager's end of `sd_notify(3)`.
+final class NotifySocket: Sendable {
+    private let descriptor: Int32
+    private let path: String
+
+    init(in folder: URL) throws {
+        path = folder.appending(path: "notify.sock").path
+        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        let bytes = Array(path.utf8)
+        guard descriptor >= 0, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
+            throw DaemonStage.Failure(description: "no socket at \(path)")
+        }
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw DaemonStage.Failure(description: "no socket at \(path)") }
+    }
+
+    deinit { close(descriptor) }
+
+    /// What a process under the service manager finds in its environment: it has to say every second that it does well.
+    var environment: [String: String] { ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "1000000"] }
+
+    /// Forgets what has come, and waits until something has been said so many times since.
+    func hears(_ text: String, times: Int) async {
+        await withCheckedContinuation { continuation in
+            Thread.detachNewThread { [descriptor] in
+                var buffer = [UInt8](repeating: 0, count: 4096)
+                func take(_ flags: Int32) -> String? {
+                    let count = recv(descriptor, &buffer, buffer.count, flags)
+                    return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
+                }
+                while take(Int32(MSG_DONTWAIT)) != nil {}
+                var heard = 0
+                while heard < times, let said = take(0) { heard += said.contains(text) ? 1 : 0 }
+                continuation.resume()
+            }
+        }
+    }
+}

@@ -1,0 +1,165 @@
+import AppStoreAPI
+import AppStoreSimulator
+import Domain
+import Foundation
+import JSON
+import Testing
+
+/// A refund request from Apple's first question to its decision.
+struct RefundCaseTests {
+    @Test func `a request opens a case that its owner's answer closes, and Apple decides`()
+        async throws
+    {
+        try await DaemonFixture.with(DaemonFixture.notified) { fixture in
+            let (user, _, gems) = try await fixture.customer()
+            try await fixture.event("notification.received", about: gems)
+            let start = try await fixture.eventTypes().count
+            let opened = try await fixture.requestRefund(of: gems, reason: .fulfillmentIssue)
+            #expect(opened["state"] == "open" && opened["owner"] == .string(user))
+            #expect(opened["reason"] == "FULFILLMENT_ISSUE" && opened["environment"] == "Production")
+            let left = try #require(opened["secondsLeft"]?.int64)
+            #expect((1...43_200).contains(left))
+            let reply = try await fixture.send(
+                "POST", "\(DaemonFixture.app)/users/\(user)/consumption",
+                body: DaemonFixture.consumption(("refundPreference", "DECLINE")))
+            #expect(reply.status == 200)
+            #expect(try reply.json["state"] == "accepted" && reply.json["caseId"] == opened["id"])
+            #expect(fixture.received(gems).count == 1)
+            let answered = try await fixture.refundCase(of: gems)
+            #expect(answered["state"] == "answered")
+            #expect(answered["deliveries"]?[0]?["id"] == (try reply.json["id"]))
+            try fixture.simulator.state.decideRefund(of: gems, .decline)
+            try await fixture.event("case.decided", about: gems)
+            let decided = try await fixture.refundCase(of: gems)
+            #expect(decided["state"] == "decided" && decided["outcome"] == "refundDeclined")
+            #expect(
+                try await Array(fixture.eventTypes().dropFirst(start)) == [
+                    "notification.received", "case.opened", "delivery.queued", "delivery.accepted",
+                    "case.answered",
+                    "notification.received", "case.decided",
+                ])
+        }
+    }
+
+    @Test func `Apple's repetitions are reminders, and move no deadline`() async throws {
+        try await DaemonFixture.with(DaemonFixture.notified) { fixture in
+            let gems = try await fixture.customer().transaction
+            let opened = try await fixture.requestRefund(of: gems)
+            try fixture.simulator.state.clock.advance(by: 4 * 3600)
+            try await fixture.event("case.reminded", about: gems)
+            let reminded = try await fixture.refundCase(of: gems)
+            #expect(reminded["id"] == opened["id"] && reminded["deadline"] == opened["deadline"])
+            #expect(reminded["reminders"]?.array?.count == 1 && opened["reminders"] == [])
+        }
+    }
+
+    @Test func `a refund that is reversed is recorded, and a later request is another case`()
+        async throws
+    {
+        try await DaemonFixture.with(DaemonFixture.notified) { fixture in
+            let gems = try await fixture.customer().transaction
+            let opened = try await fixture.requestRefund(of: gems)
+            try fixture.simulator.state.decideRefund(of: gems, .refund(percentage: 100_000))
+            let decided = try await fixture.event("case.decided", about: gems)
+            #expect(decided["data"]?["outcome"] == "refunded")
+            try fixture.simulator.state.reverseRefund(gems)
+            let reversed = try await fixture.event(
+                "case.decided", about: gems, after: try #require(decided["id"]?.string))
+            #expect(reversed["data"]?["outcome"] == "refundReversed")
+            try fixture.simulator.state.requestRefund(of: gems, reason: .other)
+            try await fixture.event(
+                "case.opened", about: gems, after: try #require(reversed["id"]?.string))
+            let list = try await fixture.send("GET", "\(DaemonFixture.app)/cases?transactionId=\(gems)")
+                .json
+            #expect(list["cases"]?.array?.count == 2)
+            let first = list["cases"]?.array?.first { $0["id"] == opened["id"] }
+            #expect(first?["outcome"] == "refundReversed")
+        }
+    }
+
+    @Test func `a decision that comes before its question decides it all the same`() async throws {
+        try await DaemonFixture.with(.init(notifications: .deadEnd)) { fixture in
+            let gems = try await fixture.customer().transaction
+            let state = fixture.simulator.state
+            try state.requestRefund(of: gems, reason: .other)
+            try state.decideRefund(of: gems, .decline)
+            // Of the purchase, the request and the decision.
+            await state.wait(for: .notificationAttempted) { $0.notifications.count { !$0.attempts.isEmpty } == 3 }
+            for notification in state.notifications.reversed() {
+                let signed = try #require(notification.signedPayload)
+                let reply = try await fixture.send(
+                    "POST", "\(DaemonFixture.app)/notifications", body: #"{"signedPayload":"\#(signed)"}"#)
+                #expect(reply.status == 201)
+            }
+            try await fixture.event("case.decided", about: gems)
+            let decided = try await fixture.refundCase(of: gems)
+            #expect(decided["state"] == "decided" && decided["outcome"] == "refundDeclined")
+            let late = try await fixture.send(
+                "POST", "\(DaemonFixture.app)/cases/\(decided["id"]?.string ?? "")/consumption",
+                body: DaemonFixture.consumption())
+            #expect(try late.status == 409 && late.json["reason"] == "CASE_CLOSED")
+            #expect(fixture.received(gems).isEmpty)
+        }
+    }
+
+    @Test func `a case that is declined is not answered, however often Apple asks`() async throws {
+        try await DaemonFixture.with(DaemonFixture.notified) { fixture in
+            let (user, _, gems) = try await fixture.customer()
+            let id = try #require(try await fixture.requestRefund(of: gems)["id"]?.string)
+            let reply = try await fixture.send(
+                "POST", "\(DaemonFixture.app)/cases/\(id):decline", body: #"{"note":"no consent"}"#)
+            #expect(reply.status == 200)
+            #expect(
+                try reply.json["state"] == "declined" && reply.json["decline"]?["note"] == "no consent")
+            try fixture.simulator.state.clock.advance(by: 4 * 3600)
+            try await fixture.event("case.reminded", about: gems)
+            #expect(try await fixture.refundCase(of: gems)["state"] == "declined")
+            for path in ["users/\(user)", "cases/\(id)"] {
+                let refused = try await fixture.send(
+                    "POST", "\(DaemonFixture.app)/\(path)/consumption", body: DaemonFixture.consumption())
+                #expect(refused.status == 409)
+            }
+            #expect(fixture.received(gems).isEmpty)
+        }
+    }
+
+    @Test func `with several cases open the caller is told which, and answers one`() async throws {
+        try await DaemonFixture.with(DaemonFixture.notified) { fixture in
+            let (user, account, gems) = try await fixture.customer()
+            let more = try #require(try fixture.buy(account, "gems.500", token: user).transactionId)
+            let target = "\(DaemonFixture.app)/users/\(user)/consumption"
+            let none = try await fixture.send("POST", target, body: DaemonFixture.consumption())
+            #expect(try none.status == 409 && none.json["reason"] == "NO_OPEN_CASE")
+            _ = try await fixture.requestRefund(of: gems)
+            _ = try await fixture.requestRefund(of: more)
+            let several = try await fixture.send("POST", target, body: DaemonFixture.consumption())
+            #expect(try several.status == 409 && several.json["reason"] == "SEVERAL_OPEN_CASES")
+            let cases = try #require(try several.json["cases"]?.array)
+            #expect(Set(cases.compactMap { $0["transactionId"]?.string }) == [gems, more])
+            let id = try #require(cases.first { $0["transactionId"] == .string(more) }?["id"]?.string)
+            let answered = try await fixture.send(
+                "POST", "\(DaemonFixture.app)/cases/\(id)/consumption", body: DaemonFixture.consumption())
+            #expect(try answered.status == 200 && answered.json["transactionId"] == .string(more))
+            let rest = try await fixture.send("POST", target, body: DaemonFixture.consumption())
+            #expect(try rest.status == 200 && rest.json["transactionId"] == .string(gems))
+        }
+    }
+
+    @Test func `a policy answers in the sandbox at once, where consent is on record`() async throws {
+        let answer = ConsumptionV2(
+            deliveryStatus: .delivered, sampleContentProvided: false, consumptionPercentage: 50_000,
+            refundPreference: .decline)
+        let policy = ConsumptionPolicy(beforeDeadline: .seconds(3600), answer: answer)
+        try await DaemonFixture.with(.init(policy: policy, notifications: .webhook)) { fixture in
+            let (user, _, gems) = try await fixture.customer(in: .sandbox)
+            let silent = try await fixture.customer(in: .sandbox).transaction
+            _ = try await fixture.consent(user, true)
+            _ = try await fixture.requestRefund(of: silent)
+            _ = try await fixture.requestRefund(of: gems)
+            try await fixture.event("case.answered", about: gems)
+            #expect(fixture.received(gems).first?.body?["consumptionPercentage"] == 50_000)
+            #expect(fixture.received(silent).isEmpty)
+            #expect(try await fixture.refundCase(of: silent)["state"] == "open")
+        }
+    }
+}
