@@ -7,12 +7,13 @@ enum ConsentRow {
     static func insert(_ record: ConsentRecord, into database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO consent (app, user, isConsented, source, at, recordedAt, recordedBy)
-                VALUES (?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO consent (app, user, isConsented, source, at, recordedAt, recordedBy, userFolded)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 record.app, LinkRow.bytes(record.user), record.isConsented, Data(record.source.utf8),
                 record.at.milliseconds, record.recordedAt.milliseconds, record.recordedBy,
+                LinkRow.folded(record.user.value),
             ])
     }
 

@@ -30,10 +30,19 @@ enum OwnerQuery {
         }
     }
 
-    /// The users with a link in force whose id is this one, compared without case.
+    /// The users with a link in force or a record of consent whose id is this one, compared without case.
     private static func knownUsers(app: String, _ id: String, in database: Database) throws -> Set<UserID> {
-        let statement = try database.cachedStatement(
-            sql: "SELECT DISTINCT user FROM link WHERE app = ? AND validUntil IS NULL AND userFolded = ?")
-        return Set(try Data.fetchAll(statement, arguments: [app, LinkRow.folded(id)]).map(LinkRow.user))
+        let folded = LinkRow.folded(id)
+        let statement = try database.cachedStatement(sql: usersByFoldedID(count: 1))
+        return Set(try Data.fetchAll(statement, arguments: [app, folded, app, folded]).map(LinkRow.user))
+    }
+
+    /// The query for known users: its arguments are the app and the folded ids, twice.
+    static func usersByFoldedID(count: Int) -> String {
+        let list = SQLiteStore.placeholders(count)
+        return """
+            SELECT user FROM link WHERE app = ? AND validUntil IS NULL AND userFolded IN (\(list))
+            UNION SELECT user FROM consent WHERE app = ? AND userFolded IN (\(list))
+            """
     }
 }

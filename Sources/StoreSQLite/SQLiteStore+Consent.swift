@@ -5,6 +5,9 @@ extension SQLiteStore: ConsentStore {
     package func recordConsent(_ record: ConsentRecord) async throws(ServiceError) -> ConsentEffect {
         try await write("record consent") { [tombstones] database in
             try ConsentRow.insert(record, into: database)
+            // Whoever is known by a record alone may own what was signed with its id as token.
+            try CaseRow.refreshOwners(
+                app: record.app, targets: [LinkTarget(.appAccountToken, record.user.value)], in: database)
             guard !record.isConsented else {
                 try tombstones.remove(record.user, app: record.app, in: database)
                 return ConsentEffect(cancelled: [], sending: [])

@@ -52,11 +52,8 @@ extension SQLiteStore: LinkStore {
             for folded in Array(Set(ids.map(LinkRow.folded))).chunks(of: Self.maximumListLength) {
                 let found = try Data.fetchAll(
                     database,
-                    sql: """
-                        SELECT DISTINCT user FROM link
-                        WHERE app = ? AND validUntil IS NULL AND userFolded IN (\(Self.placeholders(folded.count)))
-                        """,
-                    arguments: [app] + StatementArguments(folded))
+                    sql: OwnerQuery.usersByFoldedID(count: folded.count),
+                    arguments: [app] + StatementArguments(folded) + [app] + StatementArguments(folded))
                 for bytes in found { users.insert(try LinkRow.user(bytes)) }
             }
             return users

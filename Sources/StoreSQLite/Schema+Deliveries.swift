@@ -96,9 +96,12 @@ extension Schema {
             source BLOB NOT NULL,
             at INTEGER NOT NULL,
             recordedAt INTEGER NOT NULL,
-            recordedBy TEXT NOT NULL
+            recordedBy TEXT NOT NULL,
+            -- The user's id as an appAccountToken is compared: without case.
+            userFolded BLOB NOT NULL
         ) STRICT;
         CREATE INDEX consentByUser ON consent (app, user);
+        CREATE INDEX consentByFoldedUser ON consent (app, userFolded);
 
         -- What erased users' withdrawals left: keyed hashes of the users and of the identifiers that were theirs.
         CREATE TABLE tombstone (

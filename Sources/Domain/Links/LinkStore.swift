@@ -23,7 +23,7 @@ package protocol LinkStore: Sendable {
     /// - Returns: the links as ended; empty when there was none.
     func end(app: String, user: UserID, target: LinkTarget, at: Date) async throws(ServiceError) -> [Link]
 
-    /// Which of these ids are users with a link in force, compared without case, as an `appAccountToken` may be a user's id.
+    /// Which of these ids are users with a link in force or a record of consent, compared without case, as an `appAccountToken` may be a user's id.
     ///
     /// - Returns: the users found.
     func knownUsers(app: String, matching ids: Set<String>) async throws(ServiceError) -> Set<UserID>

@@ -147,7 +147,7 @@ struct CrashCaller: Sendable {
         for (name, value) in more { body[name] = value }
         let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
         body["deadline"] = send.deadline.map { .string($0.formatted(style)) }
-        let waits = ["respond-async", "wait=1", "wait=2"]
+        let waits = ["respond-async", "respond-async", "wait=1"]
         let headers = [
             "Idempotency-Key": UUID().uuidString,
             "Prefer": waits[Int.random(in: 0..<3, using: &generator)],
