@@ -109,6 +109,27 @@ crash-test: deps ## Kill the daemon under load and compare what it promised with
 	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
 	exit $$status
 
+# The rows that `make bench` measures (all of them by default), how often, and a file for the figures.
+ROWS ?=
+REPETITIONS ?= 5
+JSON ?=
+
+.PHONY: bench
+bench: deps ## Measure against the references of docs/performance.md, on an idle machine; ROWS="1 3" REPETITIONS=5 JSON=
+	@missing=(); \
+	for tool in wrk:wrk nginx:nginx h2load:nghttp2-client; do \
+	    PATH="$$PATH:/usr/sbin" command -v "$${tool%%:*}" >/dev/null || missing+=("$${tool#*:}"); \
+	done; \
+	if [ $${#missing[@]} -gt 0 ]; then \
+	    echo "Installing with apt-get, for this measurement only: $${missing[*]}"; \
+	    as_root=; if [ "$$(id -u)" -ne 0 ]; then as_root=sudo; fi; \
+	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends "$${missing[@]}" \
+	        </dev/null; \
+	fi
+	swift build -c release --static-swift-stdlib --product purser
+	swift build -c release --static-swift-stdlib --product purser-bench
+	.build/release/purser-bench $(foreach row,$(ROWS),--row $(row)) --repetitions $(REPETITIONS) $(if $(JSON),--json $(JSON))
+
 .PHONY: clean
 clean: ## Remove everything that was built
 	rm -rf .build

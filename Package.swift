@@ -113,6 +113,13 @@ let package = Package(
                 hummingbirdTLS, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioSSL, serviceLifecycle,
             ]),
         .executableTarget(name: "purser", dependencies: ["Daemon", argumentParser]),
+        // `make bench`, which no test runs.
+        .executableTarget(
+            name: "purser-bench",
+            dependencies: [
+                "AppStoreAPI", "AppStoreClient", "Curl", "Domain", "JOSE", "KeyCustody", "OpenSSL", argumentParser,
+                coreMetrics, grdb, logging,
+            ]),
         .executableTarget(
             name: "appstore-simulator",
             dependencies: ["AppStoreSimulator", argumentParser, logging, serviceLifecycle, unixSignals]),

@@ -1,5 +1,5 @@
 /// What Apple signs.
-enum SignedDataKind: Sendable, CaseIterable {
+package enum SignedDataKind: Sendable, CaseIterable {
     case transaction
     case renewalInfo
     case appTransaction

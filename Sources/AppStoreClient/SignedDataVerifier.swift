@@ -33,9 +33,9 @@ package struct SignedDataVerifier: Sendable {
     }
 
     /// A verified payload.
-    struct Verified: Sendable {
+    package struct Verified: Sendable {
         /// The decoded payload, byte for byte, checked to be one well-formed JSON object.
-        let payload: [UInt8]
+        package let payload: [UInt8]
         let members: JSONMembers
     }
 
@@ -48,7 +48,7 @@ package struct SignedDataVerifier: Sendable {
     ///   - environment: where it must come from.
     /// - Returns: the payload with its members.
     /// - Throws: `appleAnswerInvalid`, or `environmentNotSupported` for data that Xcode signed.
-    func verify(
+    package func verify(
         _ compact: String, _ kind: SignedDataKind, app: App, environment: AppStoreEnvironment
     ) throws(ServiceError) -> Verified {
         let data = try read(compact, kind)

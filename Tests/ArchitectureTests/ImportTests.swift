@@ -38,6 +38,10 @@ struct ImportTests {
             "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals", "Yams",
         ],
         "purser": ["Daemon", "ArgumentParser"],
+        "purser-bench": [
+            "AppStoreAPI", "AppStoreClient", "ArgumentParser", "Curl", "Domain", "GRDB", "JOSE", "KeyCustody",
+            "OpenSSL",
+        ],
         "appstore-simulator": ["AppStoreSimulator", "ArgumentParser", "ServiceLifecycle", "UnixSignals"],
     ]
 

@@ -1,0 +1,56 @@
+import AppStoreAPI
+import Foundation
+import Synchronization
+
+/// Callers who send consumption for one purchase after the other and do not wait for Apple.
+final class ConsumptionLoad: Sendable {
+    /// More than any disk takes in a second.
+    private static let requestsPerSecond = 40_000
+    private static let seconds = 1.0
+
+    private let port: Int
+    private let configuration: PurserConfiguration
+    private let bench: Bench
+    /// No purchase twice, not even in daemons that use the same store one after the other.
+    private static let nextTransaction = Atomic(5_000_000_000_000_000)
+
+    init(port: Int, configuration: PurserConfiguration, bench: Bench) {
+        self.port = port
+        self.configuration = configuration
+        self.bench = bench
+    }
+
+    /// Sends for a second.
+    ///
+    /// - Returns: how many a second were taken over.
+    /// - Throws: `BenchError` when one was not.
+    func accept(callers: Int) async throws -> Double {
+        let count = callers == 1 ? Self.requestsPerSecond / 8 : Self.requestsPerSecond
+        let first = Self.nextTransaction.add(count, ordering: .relaxed).oldValue
+        let file = bench.folder.appending(path: "consumption.requests")
+        try RequestFile.write((first..<first + count).lazy.map(request), to: file)
+        let outcome = try await bench.run(
+            LoadProbe(port: port, requests: file.path, connections: callers, seconds: Self.seconds),
+            core: bench.cores.load)
+        guard outcome.answers.keys.allSatisfy({ $0 == 202 || $0 == 200 }), outcome.broken == 0 else {
+            throw BenchError("consumption was answered \(outcome.answers), \(outcome.broken) not at all")
+        }
+        return outcome.successesPerSecond
+    }
+
+    /// What Apple gets of each answer.
+    static let body = """
+        {"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false,\
+        "consumptionPercentage":60000,"refundPreference":"DECLINE"}
+        """
+
+    private func request(_ transaction: Int) -> [UInt8] {
+        let body =
+            "{\"transactionId\":\"\(transaction)\",\"environment\":\"Sandbox\"," + Self.body.dropFirst()
+        let app = configuration.measuredApp(transaction % PurserConfiguration.measuredApps)
+        return RequestFile.request(
+            "POST", "/v1/apps/\(app)/users/user-\(transaction % 1000)/consumption",
+            headers: [("Authorization", "Bearer \(PurserConfiguration.token)"), ("Prefer", "respond-async")],
+            body: Array(body.utf8))
+    }
+}

@@ -1,0 +1,112 @@
+import AppStoreClient
+import CoreMetrics
+import Curl
+import Domain
+import Foundation
+import KeyCustody
+import Logging
+import OpenSSL
+
+/// Makes calls to what stands for Apple and tells the processor time that they took.
+struct UpstreamProbe: Probe {
+    static let name = "upstream"
+
+    /// Whose calls they are.
+    enum Client: String, Codable, Sendable {
+        /// The HTTP client by itself.
+        case curl
+        /// All that a call of Apple's goes through: token, budget, breaker, sharing, attempt, metrics.
+        case appStore
+    }
+
+    struct Outcome: Codable, Sendable {
+        let processorSeconds: Double
+        let elapsedSeconds: Double
+    }
+
+    let client: Client
+    /// The folder of the fixtures.
+    let fixtures: String
+    let port: Int
+    let calls: Int
+    let inFlight: Int
+
+    func run() async throws -> Outcome {
+        var configuration = CurlConfiguration()
+        configuration.certificateAuthorityFile = "\(fixtures)/ca.pem"
+        let curl = try CurlClient(configuration: configuration)
+        let minter = try minter()
+        let app = App(slug: "coins", bundleID: Fixtures.bundleID)
+        let token = try await minter.token(for: app)
+        let appStore = try appStore(curl, minter)
+        let call: @Sendable (Int) async throws -> Void =
+            switch client {
+            case .curl:
+                { index in
+                    let response = try await curl.perform(
+                        CurlRequest(
+                            .get, "https://localhost:\(port)/inApps/v1/subscriptions/extend/mass/gems/\(index)",
+                            headers: [("Authorization", "Bearer \(token.value)"), ("Accept", "application/json")]))
+                    guard response.status == 200 else { throw BenchError("status \(response.status)") }
+                }
+            case .appStore:
+                { index in
+                    _ = try await appStore.massExtensionStatus(
+                        productID: "gems", requestIdentifier: "\(index)",
+                        UpstreamCall(app: app, environment: .sandbox, deadline: .now.advanced(by: .seconds(30))))
+                }
+            }
+        // The first call makes the connection.
+        try await call(calls)
+        let clock = ContinuousClock()
+        let start = clock.now
+        let used = processorSeconds()
+        try await withThrowingTaskGroup { group in
+            for lane in 0..<inFlight {
+                group.addTask {
+                    for index in stride(from: lane, to: calls, by: inFlight) { try await call(index) }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let outcome = Outcome(
+            processorSeconds: processorSeconds() - used, elapsedSeconds: start.duration(to: clock.now).inSeconds)
+        await curl.shutdown()
+        return outcome
+    }
+
+    private func minter() throws -> TokenMinter {
+        let declaration = KeyDeclaration(
+            keyID: Fixtures.keyID, issuerID: Fixtures.issuerID, path: "\(fixtures)/api.p8",
+            source: .file(allowsGroupRead: false), state: .active, apps: ["coins"])
+        return TokenMinter(
+            keys: try KeyRing(loading: [declaration]), clock: TokenMinter.Clock(now: { Date() }),
+            metrics: NOOPMetricsHandler.instance, logger: Self.logger)
+    }
+
+    private func appStore(_ curl: CurlClient, _ minter: TokenMinter) throws -> AppStoreClient {
+        let root = try Certificate(der: Array(Data(contentsOf: URL(filePath: "\(fixtures)/root.der"))))
+        return AppStoreClient(
+            configuration: UpstreamConfiguration(
+                baseURLs: [.sandbox: "https://localhost:\(port)"], connectTimeout: .seconds(5),
+                attemptTimeout: .seconds(15), maximumResponseBytes: 8 << 20),
+            client: curl, tokens: minter,
+            budget: RateBudgets(policy: RatePolicy(limits: [:]), clock: BudgetClock(now: { Date() })),
+            verifier: SignedDataVerifier(roots: [root], now: { Date() }), memory: ForgetfulMemory(),
+            clock: UpstreamClock(now: { Date() }), meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
+            logger: Self.logger)
+    }
+
+    private static var logger: Logger { Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() } }
+}
+
+/// Remembers nothing; the calls of this probe need no memory.
+private struct ForgetfulMemory: TransactionMemory {
+    func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier] { [] }
+
+    func identifiers(
+        of appTransactionID: String, app: String, environment: AppStoreEnvironment, limit: Int
+    ) async throws(ServiceError) -> Set<String> { [] }
+
+    func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError) {}
+}

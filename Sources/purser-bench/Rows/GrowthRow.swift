@@ -1,0 +1,39 @@
+/// Row 9: what a call costs when everything has grown, against what it costs when nothing has.
+struct GrowthRow: Row {
+    let number = 9
+    let title = "Growth to 10,000 apps, 1 M users, 1 M queued deliveries"
+    let reference = "10 apps, 1,000 users, 1,000 deliveries"
+    let tools = [Tool.nginx, .wrk]
+
+    func measure(in bench: Bench) async throws -> [Figure] {
+        let upstream = try await Nginx.upstream(in: bench)
+        let small = try await Side(.small, upstream, bench)
+        let large = try await Side(.large, upstream, bench)
+        var facade = Figure("small facade GET, 16 connections", .microseconds, goal: .ratioAtMost(1.1))
+        var consumption = Figure("consumption accepted, 64 callers", .microseconds, goal: .ratioAtMost(1.1))
+        for _ in 0..<bench.repetitions {
+            let reference = try await small.facade.wrk.run(connections: 16, in: bench)
+            let result = try await large.facade.wrk.run(connections: 16, in: bench)
+            facade.add(1e6 / result.requestsPerSecond, against: 1e6 / reference.requestsPerSecond)
+            let accepted = try await small.consumption.accept(callers: 64)
+            let acceptedLarge = try await large.consumption.accept(callers: 64)
+            consumption.add(1e6 / acceptedLarge, against: 1e6 / accepted)
+        }
+        return [facade, consumption]
+    }
+
+    /// A daemon with a store of one size.
+    private struct Side {
+        let consumption: ConsumptionLoad
+        let facade: FacadeLoad
+
+        init(_ size: StoreSize, _ upstream: Nginx, _ bench: Bench) async throws {
+            var configuration = try await bench.filled(size, upstream: upstream.port)
+            configuration.sends = false
+            let daemon = try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench)
+            consumption = ConsumptionLoad(port: daemon.ports.api, configuration: configuration, bench: bench)
+            facade = FacadeLoad(daemon, configuration, bench)
+            try await facade.warmUp()
+        }
+    }
+}
