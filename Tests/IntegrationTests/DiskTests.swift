@@ -111,7 +111,9 @@ struct DiskTests {
 
         func before() async throws {
             #expect(await stage.health.send("GET", "/readyz")?.status == 200)
-            #expect(try await send(Self.buy(stage, account, user)).status == 200)
+            // Taken over in any case; a busy machine may not hear of Apple's acceptance in time.
+            let reply = try await send(Self.buy(stage, account, user))
+            #expect([200, 202].contains(reply.status), "\(reply.status)")
         }
 
         func meanwhile() async throws {
