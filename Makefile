@@ -113,6 +113,8 @@ crash-test: deps ## Kill the daemon under load and compare what it promised with
 ROWS ?=
 REPETITIONS ?= 5
 JSON ?=
+# The service on Apple's library for Python that row 3 compares with; it is not part of this repository.
+PYTHON_PEER := ../shared/bench/python-peer
 
 .PHONY: bench
 bench: deps ## Measure against the references of docs/performance.md, on an idle machine; ROWS="1 3" REPETITIONS=5 JSON=
@@ -123,12 +125,20 @@ bench: deps ## Measure against the references of docs/performance.md, on an idle
 	if [ $${#missing[@]} -gt 0 ]; then \
 	    echo "Installing with apt-get, for this measurement only: $${missing[*]}"; \
 	    as_root=; if [ "$$(id -u)" -ne 0 ]; then as_root=sudo; fi; \
+	    $$as_root apt-get -q update; \
 	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends "$${missing[@]}" \
 	        </dev/null; \
 	fi
 	swift build -c release --static-swift-stdlib --product purser
 	swift build -c release --static-swift-stdlib --product purser-bench
-	.build/release/purser-bench $(foreach row,$(ROWS),--row $(row)) --repetitions $(REPETITIONS) $(if $(JSON),--json $(JSON))
+	@peer=(); \
+	if [ -f "$(PYTHON_PEER)/requirements.txt" ]; then \
+	    python3 -m venv .build/python-peer; \
+	    .build/python-peer/bin/pip install --quiet --requirement "$(PYTHON_PEER)/requirements.txt"; \
+	    peer=(--python-peer "$(PYTHON_PEER)" --python .build/python-peer/bin/python); \
+	fi; \
+	.build/release/purser-bench $(foreach row,$(ROWS),--row $(row)) --repetitions $(REPETITIONS) \
+	    $(if $(JSON),--json $(JSON)) "$${peer[@]}"
 
 .PHONY: clean
 clean: ## Remove everything that was built

@@ -12,10 +12,12 @@ let swiftSettings: [SwiftSetting] = [
 
 // Products of other packages, by the name that the target lists below use.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
+let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
+let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
 let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
@@ -51,6 +53,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
@@ -118,7 +121,7 @@ let package = Package(
             name: "purser-bench",
             dependencies: [
                 "AppStoreAPI", "AppStoreClient", "Curl", "Domain", "JOSE", "KeyCustody", "OpenSSL", argumentParser,
-                coreMetrics, grdb, logging,
+                asyncHTTPClient, coreMetrics, grdb, logging, nioSSL,
             ]),
         .executableTarget(
             name: "appstore-simulator",
@@ -158,7 +161,8 @@ let package = Package(
         .testTarget(
             name: "KeyCustodyTests",
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging]),
-        .testTarget(name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb]),
+        .testTarget(
+            name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb, grdbSQLite]),
         .testTarget(
             name: "AppStoreClientTests",
             dependencies: [
@@ -166,6 +170,7 @@ let package = Package(
                 coreMetrics, hummingbirdCore, httpTypes, logging, metrics, nioCore, nioPosix,
             ]),
         .testTarget(name: "PurserTests", dependencies: ["purser"]),
+        .testTarget(name: "PurserBenchTests", dependencies: ["purser-bench"]),
         .testTarget(
             name: "AppStoreSimulatorTests",
             dependencies: [
@@ -177,7 +182,7 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "Daemon", "AppStoreSimulator", "AppStoreAPI", "Domain", "JOSE", "JSON", "KeyCustody", "Listener",
-                "OpenSSL", "Systemd", logging, serviceLifecycle, yams,
+                "OpenSSL", "Systemd", "purser", logging, serviceLifecycle, yams,
             ],
             exclude: ["Resources"]),
         .testTarget(

@@ -39,8 +39,8 @@ struct ImportTests {
         ],
         "purser": ["Daemon", "ArgumentParser"],
         "purser-bench": [
-            "AppStoreAPI", "AppStoreClient", "ArgumentParser", "Curl", "Domain", "GRDB", "JOSE", "KeyCustody",
-            "OpenSSL",
+            "AppStoreAPI", "AppStoreClient", "ArgumentParser", "AsyncHTTPClient", "Curl", "Domain", "GRDB", "JOSE",
+            "KeyCustody", "NIOSSL", "OpenSSL",
         ],
         "appstore-simulator": ["AppStoreSimulator", "ArgumentParser", "ServiceLifecycle", "UnixSignals"],
     ]

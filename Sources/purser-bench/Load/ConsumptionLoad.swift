@@ -6,7 +6,7 @@ import Synchronization
 final class ConsumptionLoad: Sendable {
     /// More than any disk takes in a second.
     private static let requestsPerSecond = 40_000
-    private static let seconds = 1.0
+    static let seconds = 1.0
 
     private let port: Int
     private let configuration: PurserConfiguration

@@ -15,6 +15,8 @@ struct UpstreamProbe: Probe {
     enum Client: String, Codable, Sendable {
         /// The HTTP client by itself.
         case curl
+        /// The HTTP client that most Swift services use, which ours is compared with.
+        case asyncHTTPClient
         /// All that a call of Apple's goes through: token, budget, breaker, sharing, attempt, metrics.
         case appStore
     }
@@ -32,30 +34,45 @@ struct UpstreamProbe: Probe {
     let inFlight: Int
 
     func run() async throws -> Outcome {
+        switch client {
+        case .asyncHTTPClient: try await measureAsyncHTTPClient()
+        case .curl, .appStore: try await measureCurl()
+        }
+    }
+
+    /// What one call of the HTTP client alone asks for.
+    func url(_ index: Int) -> String { "https://localhost:\(port)/inApps/v1/subscriptions/extend/mass/gems/\(index)" }
+
+    var certificateAuthorityFile: String { "\(fixtures)/ca.pem" }
+
+    private func measureCurl() async throws -> Outcome {
         var configuration = CurlConfiguration()
-        configuration.certificateAuthorityFile = "\(fixtures)/ca.pem"
+        configuration.certificateAuthorityFile = certificateAuthorityFile
         let curl = try CurlClient(configuration: configuration)
         let minter = try minter()
         let app = App(slug: "coins", bundleID: Fixtures.bundleID)
         let token = try await minter.token(for: app)
         let appStore = try appStore(curl, minter)
-        let call: @Sendable (Int) async throws -> Void =
+        let outcome = try await measure { [client] index in
             switch client {
-            case .curl:
-                { index in
-                    let response = try await curl.perform(
-                        CurlRequest(
-                            .get, "https://localhost:\(port)/inApps/v1/subscriptions/extend/mass/gems/\(index)",
-                            headers: [("Authorization", "Bearer \(token.value)"), ("Accept", "application/json")]))
-                    guard response.status == 200 else { throw BenchError("status \(response.status)") }
-                }
             case .appStore:
-                { index in
-                    _ = try await appStore.massExtensionStatus(
-                        productID: "gems", requestIdentifier: "\(index)",
-                        UpstreamCall(app: app, environment: .sandbox, deadline: .now.advanced(by: .seconds(30))))
-                }
+                _ = try await appStore.massExtensionStatus(
+                    productID: "gems", requestIdentifier: "\(index)",
+                    UpstreamCall(app: app, environment: .sandbox, deadline: .now.advanced(by: .seconds(30))))
+            case .curl, .asyncHTTPClient:
+                let response = try await curl.perform(
+                    CurlRequest(
+                        .get, url(index),
+                        headers: [("Authorization", "Bearer \(token.value)"), ("Accept", "application/json")]))
+                guard response.status == 200 else { throw BenchError("status \(response.status)") }
             }
+        }
+        await curl.shutdown()
+        return outcome
+    }
+
+    /// Makes all calls, a number of them at a time.
+    func measure(_ call: @escaping @Sendable (_ index: Int) async throws -> Void) async throws -> Outcome {
         // The first call makes the connection.
         try await call(calls)
         let clock = ContinuousClock()
@@ -69,10 +86,8 @@ struct UpstreamProbe: Probe {
             }
             try await group.waitForAll()
         }
-        let outcome = Outcome(
+        return Outcome(
             processorSeconds: processorSeconds() - used, elapsedSeconds: start.duration(to: clock.now).inSeconds)
-        await curl.shutdown()
-        return outcome
     }
 
     private func minter() throws -> TokenMinter {

@@ -8,6 +8,12 @@ struct FacadeRow: Row {
     let reference = "nginx as TLS reverse proxy"
     let tools = [Tool.nginx, .wrk]
 
+    /// What wrk found, and the service's processor time an answer.
+    private struct Sample {
+        let result: Wrk.Result
+        let microseconds: Double
+    }
+
     /// The measurements at one number of connections.
     private struct Level {
         let connections: Int
@@ -25,7 +31,27 @@ struct FacadeRow: Row {
             processor = Figure("\(place), processor time an answer", .microseconds)
         }
 
+        mutating func add(_ sample: Sample, against reference: Sample) {
+            rate.add(sample.result.requestsPerSecond, against: reference.result.requestsPerSecond)
+            median.add(sample.result.median, against: reference.result.median)
+            percentile99.add(sample.result.percentile99, against: reference.result.percentile99)
+            processor.add(sample.microseconds, against: reference.microseconds)
+        }
+
         var figures: [Figure] { [rate, median, percentile99, processor] }
+    }
+
+    /// A program that answers, and who asks it.
+    private struct Side {
+        let load: Wrk
+        let process: ChildProcess
+
+        func sample(connections: Int, in bench: Bench) async throws -> Sample {
+            let before = try ProcessUsage(of: process.processID).processorSeconds
+            let result = try await load.run(connections: connections, in: bench)
+            let used = try ProcessUsage(of: process.processID).processorSeconds - before
+            return Sample(result: result, microseconds: used / result.requestsPerSecond * 1e6)
+        }
     }
 
     func measure(in bench: Bench) async throws -> [Figure] {
@@ -35,30 +61,23 @@ struct FacadeRow: Row {
         let daemon = try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench)
         let facade = FacadeLoad(daemon, configuration, bench)
         try await facade.warmUp()
-        let purser = facade.wrk
-        let nginx = Wrk(port: proxy.port, path: "/inApps/v1/transactions/%d")
-        var levels = [1, 16, 64, 256].map(Level.init)
-        for _ in 0..<bench.repetitions {
-            for index in levels.indices {
-                let connections = levels[index].connections
-                let (reference, referenceTime) = try await run(nginx, connections, proxy.process, bench)
-                let (result, time) = try await run(purser, connections, daemon.process, bench)
-                levels[index].rate.add(result.requestsPerSecond, against: reference.requestsPerSecond)
-                levels[index].median.add(result.median, against: reference.median)
-                levels[index].percentile99.add(result.percentile99, against: reference.percentile99)
-                levels[index].processor.add(time, against: referenceTime)
-            }
+        let purser = Side(load: facade.wrk, process: daemon.process)
+        let nginx = Side(load: Wrk(port: proxy.port, path: "/inApps/v1/transactions/%d"), process: proxy.process)
+        var figures: [Figure] = []
+        for connections in [1, 16, 64, 256] {
+            figures += try await compare(purser, with: nginx, connections: connections, in: bench).figures
         }
-        return levels.flatMap(\.figures)
+        return figures
     }
 
-    /// - Returns: what wrk found, and the service's processor time an answer in microseconds.
-    private func run(
-        _ load: Wrk, _ connections: Int, _ service: ChildProcess, _ bench: Bench
-    ) async throws -> (Wrk.Result, Double) {
-        let before = try ProcessUsage(of: service.processID).processorSeconds
-        let result = try await load.run(connections: connections, in: bench)
-        let used = try ProcessUsage(of: service.processID).processorSeconds - before
-        return (result, used / result.requestsPerSecond * 1e6)
+    private func compare(
+        _ purser: Side, with nginx: Side, connections: Int, in bench: Bench
+    ) async throws -> Level {
+        var level = Level(connections)
+        for _ in 0..<bench.repetitions {
+            let reference = try await nginx.sample(connections: connections, in: bench)
+            level.add(try await purser.sample(connections: connections, in: bench), against: reference)
+        }
+        return level
     }
 }
