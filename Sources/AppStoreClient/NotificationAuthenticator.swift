@@ -63,7 +63,7 @@ package struct NotificationAuthenticator: NotificationVerifier {
         let verifier = decoder.verifier
         do throws(ServiceError) {
             let data = try verifier.read(signed, .notification)
-            if let known = verifier.knownHeader(of: data) {
+            if let known = verifier.knownSigner(of: data) {
                 return (try verifier.authenticate(data, known: known).members, data.origin)
             }
             let verified = try await bound.check { () throws(ServiceError) in try verifier.authenticate(data) }

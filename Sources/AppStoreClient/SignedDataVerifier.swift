@@ -57,8 +57,8 @@ package struct SignedDataVerifier: Sendable {
         return verified
     }
 
-    private func trustedHeader(of token: CompactJWS, at date: Date) throws -> ChainCache.TrustedHeader {
-        if let trusted = chains.trusted(token.protectedHeader, at: date) { return trusted }
+    private func signer(of token: CompactJWS, at date: Date) throws -> KnownSigner {
+        if let trusted = chains.trusted(token.protectedHeader, at: date) { return trusted.signer }
         let header = try token.parseHeader()
         guard let certificates = header.certificateChain, certificates.count == 3 else {
             throw Self.invalid("x5c does not hold three certificates")
@@ -66,9 +66,9 @@ package struct SignedDataVerifier: Sendable {
         let chain = try CertificateChain.verify(
             leaf: certificates[0], intermediate: certificates[1], roots: roots, at: date,
             requiredLeafExtension: Self.leafExtension, requiredIntermediateExtension: Self.intermediateExtension)
-        let trusted = ChainCache.TrustedHeader(header: header, chain: chain)
-        chains.insert(trusted)
-        return trusted
+        let signer = try KnownSigner(header: header, key: chain.leafPublicKey)
+        chains.insert(ChainCache.TrustedSigner(signer: signer, validity: chain.validity))
+        return signer
     }
 }
 
@@ -98,23 +98,23 @@ extension SignedDataVerifier {
         return data
     }
 
-    /// The data's header, if its certificates have been verified before, so that authenticating the data is quick.
-    func knownHeader(of data: Unverified) -> ChainCache.TrustedHeader? {
-        chains.trusted(data.token.protectedHeader, at: date(of: data))
+    /// Who claims to have signed the data, if those certificates have been verified before, so that authenticating the
+    /// data is quick.
+    func knownSigner(of data: Unverified) -> KnownSigner? {
+        chains.trusted(data.token.protectedHeader, at: date(of: data))?.signer
     }
 
     /// Checks that Apple signed the data.
     ///
-    /// `known`: the data's header, if it has been looked up already.
+    /// `known`: its signer, if that has been looked up already.
     ///
     /// - Returns: the payload with its members, whosever it is.
     /// - Throws: `appleAnswerInvalid`.
     func authenticate(
-        _ data: Unverified, known: ChainCache.TrustedHeader? = nil
+        _ data: Unverified, known: KnownSigner? = nil
     ) throws(ServiceError) -> Verified {
         try Self.refusing { () throws in
-            let trusted = try known ?? trustedHeader(of: data.token, at: date(of: data))
-            try data.token.verify(with: trusted.chain.leafPublicKey, header: trusted.header)
+            try data.token.verify(with: known ?? signer(of: data.token, at: date(of: data)))
             return Verified(payload: data.payload, members: data.members)
         }
     }

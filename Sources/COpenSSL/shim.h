@@ -61,6 +61,29 @@ static inline int copenssl_general_names_push(GENERAL_NAMES *names, GENERAL_NAME
     return sk_GENERAL_NAME_push(names, name);
 }
 
+// A table of the multiples of a group's base point, and a point's coordinates without the division that makes them affine:
+// the affine x is x / z^2 modulo the field's prime. Both functions are called deprecated since 3.0, where the EVP functions
+// that are to replace them offer neither; docs/decisions/0012-precomputed-leaf-keys.md weighs it. A libcrypto without them
+// makes no tables.
+#if OPENSSL_VERSION_MAJOR == 3 && !defined(OPENSSL_NO_DEPRECATED_3_0)
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+static inline int copenssl_precompute_multiples(EC_GROUP *group, BN_CTX *context) {
+    return EC_GROUP_precompute_mult(group, context) == 1 && EC_GROUP_have_precompute_mult(group) == 1;
+}
+static inline int copenssl_jacobian_coordinates(
+    const EC_GROUP *group, const EC_POINT *point, BIGNUM *x, BIGNUM *z, BN_CTX *context) {
+    return EC_POINT_get_Jprojective_coordinates_GFp(group, point, x, NULL, z, context);
+}
+#pragma GCC diagnostic pop
+#else
+static inline int copenssl_precompute_multiples(EC_GROUP *group, BN_CTX *context) { return 0; }
+static inline int copenssl_jacobian_coordinates(
+    const EC_GROUP *group, const EC_POINT *point, BIGNUM *x, BIGNUM *z, BN_CTX *context) {
+    return 0;
+}
+#endif
+
 // One line for people, control characters escaped, in UTF-8.
 static inline int copenssl_print_name(BIO *bio, const X509_NAME *name) {
     return X509_NAME_print_ex(bio, name, 0, XN_FLAG_ONELINE & ~ASN1_STRFLGS_ESC_MSB);

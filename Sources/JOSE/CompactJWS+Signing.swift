@@ -12,7 +12,6 @@ extension CompactJWS {
     package static func sign(
         _ payload: [UInt8], header: JOSEHeader, with key: ECPrivateKey
     ) throws(OpenSSLError) -> String {
-        let dot = UInt8(ascii: ".")
         var token = header.rawSegment
         token.append(dot)
         token.append(contentsOf: Base64URL.encodeBytes(payload))

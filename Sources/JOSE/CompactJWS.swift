@@ -11,6 +11,8 @@ package struct CompactJWS: Sendable {
     package static let defaultMaximumCount = 256 * 1024
     /// Length of an ES256 signature in bytes.
     package static let signatureCount = 64
+    /// What stands between the parts.
+    static let dot = UInt8(ascii: ".")
 
     private let bytes: [UInt8]
     private let firstDot: Int
@@ -60,12 +62,22 @@ package struct CompactJWS: Sendable {
     ///   - header: This token's header, read from it or from one with the same ``protectedHeader``.
     /// - Throws: ``JOSEError``
     package func verify(with key: ECPublicKey, header: JOSEHeader) throws(JOSEError) {
+        try verify(with: key, header: header) { (token, signedCount) throws(OpenSSLError) in
+            try SHA256Digest.digest(token.extracting(..<signedCount))
+        }
+    }
+
+    /// Checks the signature over what `digest` digests: the first `signedCount` bytes of the token.
+    func verify(
+        with key: ECPublicKey, header: JOSEHeader,
+        digest: (_ token: Span<UInt8>, _ signedCount: Int) throws(OpenSSLError) -> [UInt8]
+    ) throws(JOSEError) {
         guard isProtectedHeader(header.rawSegment) else { throw .headerMismatch }
         let signature = try decode((secondDot + 1)..<bytes.count)
         guard signature.count == Self.signatureCount else { throw .invalidSignatureLength }
         let isValid: Bool
         do throws(OpenSSLError) {
-            isValid = try key.isValidSignature(signature.span, for: bytes.span.extracting(..<secondDot))
+            isValid = try key.isValidSignature(signature.span, forDigest: digest(bytes.span, secondDot))
         } catch {
             throw .library(error)
         }
@@ -88,7 +100,7 @@ package struct CompactJWS: Sendable {
     private static func firstDot(in bytes: [UInt8], from start: Int) -> Int? {
         bytes.withUnsafeBytes { bytes in
             guard start < bytes.count, let base = bytes.baseAddress,
-                let found = memchr(base + start, CInt(UInt8(ascii: ".")), bytes.count - start)
+                let found = memchr(base + start, CInt(dot), bytes.count - start)
             else { return nil }
             return UnsafeRawPointer(found) - base
         }

@@ -26,11 +26,20 @@ extension JSONCursor {
     /// choosing names with equal digests.
     func rejectDuplicates(among range: Range<Int>) throws(JSONError) {
         guard range.count <= Self.pairwiseLimit else { return try rejectDuplicatesBySorting(range) }
-        for later in range.dropFirst() {
-            for earlier in range.lowerBound..<later
-            where keys[earlier].digest == keys[later].digest && order(keys[earlier], keys[later]) == 0 {
-                throw duplicate(keys[later])
+        if let repeated = repeatedName(among: range) { throw duplicate(repeated) }
+    }
+
+    /// The first name that repeats an earlier one, found by comparing each with all before it.
+    private func repeatedName(among range: Range<Int>) -> JSONKey? {
+        // Hundreds of pairs for an object of twenty members, so that the array is opened once.
+        keys.withUnsafeBufferPointer { keys in
+            for later in range.dropFirst() {
+                for earlier in range.lowerBound..<later
+                where keys[earlier].digest == keys[later].digest && order(keys[earlier], keys[later]) == 0 {
+                    return keys[later]
+                }
             }
+            return nil
         }
     }
 

@@ -30,16 +30,17 @@ package struct JSONMembers: Sendable {
         var wanted = key
         let found = wanted.withUTF8 { wanted in
             bytes.withUnsafeBufferPointer { bytes in
-                spans.first { span in
-                    let written = UnsafeBufferPointer(rebasing: bytes[span.key])
-                    guard span.keyIsEscaped else {
-                        return written.count == wanted.count && written.elementsEqual(wanted)
+                spans.withUnsafeBufferPointer { spans in
+                    spans.firstIndex { span in
+                        guard span.keyIsEscaped || span.key.count == wanted.count else { return false }
+                        let written = UnsafeBufferPointer(rebasing: bytes[span.key])
+                        return span.keyIsEscaped
+                            ? JSONText.unescape(written).elementsEqual(wanted) : written.elementsEqual(wanted)
                     }
-                    return JSONText.unescape(written).elementsEqual(wanted)
                 }
             }
         }
-        return found.map(slice)
+        return found.map { slice(spans[$0]) }
     }
 
     private func key(_ span: Span) -> String {

@@ -18,8 +18,9 @@ package struct JSONSlice: Sendable {
     /// The string with its escapes resolved.
     package var string: String? {
         guard kind == .string else { return nil }
-        let isEscaped = rescan { (cursor: inout JSONCursor) throws(JSONError) in try cursor.skipString() }
-        return Self.text(of: bytes, (range.lowerBound + 1)..<(range.upperBound - 1), isEscaped: isEscaped == true)
+        let content = (range.lowerBound + 1)..<(range.upperBound - 1)
+        let isEscaped = bytes.withUnsafeBufferPointer { $0[content].contains(ASCII.backslash) }
+        return Self.text(of: bytes, content, isEscaped: isEscaped)
     }
 
     package var bool: Bool? {
@@ -36,7 +37,11 @@ package struct JSONSlice: Sendable {
     package var int64: Int64? { kind == .number ? JSONNumber.int64(rawBytes) : nil }
 
     /// The nearest double, or nil if the number is beyond the range of doubles.
-    package var double: Double? { number?.double }
+    package var double: Double? {
+        // Most are integers, such as dates, which are exact up to 2⁵³ and need no text; the sign of zero does.
+        if let integer = int64, integer != 0, integer.magnitude <= 1 << 53 { return Double(integer) }
+        return number?.double
+    }
 
     package var isNull: Bool { kind == .null }
 
@@ -69,9 +74,10 @@ package struct JSONSlice: Sendable {
 
     /// The content of a string or name, whose place excludes the quotes.
     static func text(of bytes: [UInt8], _ range: Range<Int>, isEscaped: Bool) -> String {
-        guard isEscaped else { return String(decoding: bytes[range], as: UTF8.self) }
-        return bytes.withUnsafeBufferPointer { buffer in
-            String(decoding: JSONText.unescape(UnsafeBufferPointer(rebasing: buffer[range])), as: UTF8.self)
+        bytes.withUnsafeBufferPointer { buffer in
+            let written = UnsafeBufferPointer(rebasing: buffer[range])
+            return isEscaped
+                ? String(decoding: JSONText.unescape(written), as: UTF8.self) : String(decoding: written, as: UTF8.self)
         }
     }
 }

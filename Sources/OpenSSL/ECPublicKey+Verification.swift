@@ -11,20 +11,34 @@ extension ECPublicKey {
     package func isValidSignature(
         _ signature: Span<UInt8>, for message: Span<UInt8>
     ) throws(OpenSSLError) -> Bool {
-        try signature.withUnsafeBufferPointer { (signature) throws(OpenSSLError) in
-            let signature = UnsafeRawBufferPointer(signature)
-            guard signature.count == ECDSASignature.rawCount,
-                P256.isScalar(UnsafeRawBufferPointer(rebasing: signature[..<P256.scalarCount])),
-                P256.isScalar(UnsafeRawBufferPointer(rebasing: signature[P256.scalarCount...]))
-            else { return false }
-            let digest = try SHA256Digest.digest(message)
-            return try isValidSignature(ECDSASignature.der(signature), forDigest: digest)
-        }
+        try isValidSignature(signature, forDigest: SHA256Digest.digest(message))
     }
 
     /// Checks an ES256 signature given in arrays.
     package func isValidSignature(_ signature: [UInt8], for message: [UInt8]) throws(OpenSSLError) -> Bool {
         try isValidSignature(signature.span, for: message.span)
+    }
+
+    /// Checks an ES256 signature of a message that has been digested already.
+    ///
+    /// - Parameters:
+    ///   - signature: r‖s, as in the other form.
+    ///   - digest: SHA-256 of the message, 32 bytes; any other length makes the signature invalid.
+    /// - Returns: Whether this key's owner signed the message.
+    /// - Throws: ``OpenSSLError`` only when libcrypto itself fails, never for what the bytes hold.
+    package func isValidSignature(
+        _ signature: Span<UInt8>, forDigest digest: [UInt8]
+    ) throws(OpenSSLError) -> Bool {
+        try signature.withUnsafeBufferPointer { (signature) throws(OpenSSLError) in
+            let raw = UnsafeRawBufferPointer(signature)
+            guard raw.count == ECDSASignature.rawCount, digest.count == SHA256Digest.count,
+                P256.isScalar(UnsafeRawBufferPointer(rebasing: raw[..<P256.scalarCount])),
+                P256.isScalar(UnsafeRawBufferPointer(rebasing: raw[P256.scalarCount...]))
+            else { return false }
+            // A table that fails has not decided anything; libcrypto's own verification does.
+            if let table, let isValid = try? table.isValid(signature, forDigest: digest) { return isValid }
+            return try isValidSignature(ECDSASignature.der(raw), forDigest: digest)
+        }
     }
 
     /// Checks a signature with libcrypto's own verification.

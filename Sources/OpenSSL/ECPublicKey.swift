@@ -1,15 +1,18 @@
 import COpenSSL
+import Synchronization
 
 /// A public key on P-256, which checks ES256 signatures.
 ///
-/// `@unchecked Sendable`: nothing changes after `init`, and libcrypto allows any number of threads to verify with one
-/// `EVP_PKEY`.
+/// `@unchecked Sendable`: nothing that libcrypto has changes after `init`, and it allows any number of threads to verify
+/// with one `EVP_PKEY`; `multiples` has a lock of its own.
 package final class ECPublicKey: @unchecked Sendable {
     /// The point as x‖y, 64 bytes.
     package let rawRepresentation: [UInt8]
     let key: OwnedPointer
     /// Ready to verify; each check works on a copy, which is cheaper than another start.
     let verification: OwnedPointer
+    /// The table of a key that checks very many signatures.
+    let multiples = Mutex<PrecomputedMultiples?>(nil)
 
     /// Takes a bare point.
     ///

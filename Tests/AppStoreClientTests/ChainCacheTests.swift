@@ -10,14 +10,15 @@ struct ChainCacheTests {
     private let start = Date(timeIntervalSince1970: 1_000)
     private let end = Date(timeIntervalSince1970: 2_000)
 
-    private func trusted(_ name: String) throws -> ChainCache.TrustedHeader {
-        ChainCache.TrustedHeader(
-            header: JOSEHeader(keyID: name),
-            chain: VerifiedChain(leafPublicKey: try ECPrivateKey.generate().publicKey, validity: start..<end))
+    private func trusted(_ name: String, _ key: ECPublicKey? = nil) throws -> ChainCache.TrustedSigner {
+        ChainCache.TrustedSigner(
+            signer: try KnownSigner(
+                header: JOSEHeader(keyID: name), key: try key ?? ECPrivateKey.generate().publicKey),
+            validity: start..<end)
     }
 
-    private func isKnown(_ cache: ChainCache, _ trusted: ChainCache.TrustedHeader, at date: Date) -> Bool {
-        cache.trusted(trusted.header.rawSegment[...], at: date) != nil
+    private func isKnown(_ cache: ChainCache, _ trusted: ChainCache.TrustedSigner, at date: Date) -> Bool {
+        cache.trusted(trusted.signer.header.rawSegment[...], at: date) != nil
     }
 
     @Test func `a chain counts only for data signed while it was valid`() throws {
@@ -29,12 +30,30 @@ struct ChainCacheTests {
         #expect(!isKnown(cache, trusted, at: end))
     }
 
-    @Test func `the oldest chain goes first when there is no room`() throws {
+    @Test func `the chain that was not used for longest goes first when there is no room`() throws {
         let cache = ChainCache(capacity: 2, lifetime: .seconds(60), now: { ContinuousClock.now })
-        let chains = try ["a", "b", "c"].map(trusted)
-        for chain in chains { cache.insert(chain) }
+        let chains = try ["a", "b", "c", "d"].map { try trusted($0) }
+        for chain in chains.prefix(3) { cache.insert(chain) }
         #expect(cache.count == 2)
-        #expect(chains.map { isKnown(cache, $0, at: start) } == [false, true, true])
+        #expect(chains.map { isKnown(cache, $0, at: start) } == [false, true, true, false])
+        #expect(isKnown(cache, chains[1], at: start))
+        cache.insert(chains[3])
+        #expect(chains.map { isKnown(cache, $0, at: start) } == [false, true, false, true])
+    }
+
+    @Test func `a chain is known by the whole of its header`() throws {
+        let cache = ChainCache(capacity: 2, lifetime: .seconds(60), now: { ContinuousClock.now })
+        let chain = try trusted("a")
+        cache.insert(chain)
+        let header = chain.signer.header.rawSegment
+        for position in header.indices {
+            var other = header
+            other[position] ^= 1
+            #expect(cache.trusted(other[...], at: start) == nil)
+        }
+        #expect(cache.trusted(header.dropLast(), at: start) == nil)
+        #expect(cache.trusted([], at: start) == nil)
+        #expect(cache.trusted(([0] + header).dropFirst(), at: start) != nil)
     }
 
     @Test func `a chain is verified again after its lifetime`() throws {

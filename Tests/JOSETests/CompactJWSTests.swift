@@ -81,6 +81,30 @@ import Testing
         #expect(throws: JOSEError.headerMismatch) { try other.verify(with: key.publicKey, header: cached) }
     }
 
+    @Test func aKnownSignerServesEveryTokenWithTheSameHeaderOnly() throws {
+        let key = try ECPrivateKey.generate()
+        let header = JOSEHeader(keyID: "a", certificateChain: [[UInt8](repeating: 7, count: 500)])
+        let signer = try KnownSigner(header: header, key: key.publicKey)
+        for isPrecomputed in [false, true] {
+            if isPrecomputed { try key.publicKey.precomputeMultiples() }
+            for payload: [UInt8] in [[1], [UInt8](repeating: 2, count: 200)] {
+                let token = try CompactJWS.sign(payload, header: header, with: key)
+                try CompactJWS(token).verify(with: signer)
+                // Of the last digit, the lower bits do not count.
+                for position in stride(from: header.rawSegment.count + 1, to: token.utf8.count - 1, by: 1) {
+                    var bent = Array(token.utf8)
+                    guard bent[position] != UInt8(ascii: ".") else { continue }
+                    bent[position] = bent[position] == UInt8(ascii: "A") ? UInt8(ascii: "B") : UInt8(ascii: "A")
+                    #expect(throws: JOSEError.invalidSignature) { try CompactJWS(bent).verify(with: signer) }
+                }
+            }
+            let other = try CompactJWS.sign([1], header: JOSEHeader(keyID: "b"), with: key)
+            #expect(throws: JOSEError.headerMismatch) { try CompactJWS(other).verify(with: signer) }
+            let foreign = try CompactJWS.sign([1], header: header, with: .generate())
+            #expect(throws: JOSEError.invalidSignature) { try CompactJWS(foreign).verify(with: signer) }
+        }
+    }
+
     @Test(arguments: [
         "", ".", "..", "...", "a", "a.b", "a.b.", ".b.c", "a..c", "a.b.c.d", "a.b.c.", ".a.b.c", "a...", "a.b..c",
         "..c",

@@ -44,6 +44,63 @@ struct JSONFoundationComparisonTests {
         #expect(accepted > 0)
     }
 
+    @Test(
+        "A damaged payload is refused, or means in parts and spliced what it means to Foundation",
+        arguments: 0..<8 as Range<UInt64>)
+    func damagedPayloads(_ seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed &+ 2_000)
+        var accepted = 0
+        for _ in 0..<400 {
+            var payload = generator.payload()
+            for _ in 0..<Int.random(in: 1...2, using: &generator) { generator.damage(&payload) }
+            let place: Comment = "seed \(seed): \(String(decoding: payload, as: UTF8.self))"
+            let theirs = try? JSONSerialization.jsonObject(with: Data(payload), options: .fragmentsAllowed)
+            let members: JSONMembers
+            do throws(JSONError) {
+                members = try JSONScanner.members(of: payload)
+            } catch {
+                #expect(!(theirs is [String: Any]) || knownDifference(error.reason), place)
+                continue
+            }
+            guard let theirs = theirs as? [String: Any] else {
+                #expect(members.contains { $0.value.value.map(holdsHugeNumber) == true }, place)
+                continue
+            }
+            accepted += 1
+            #expect(members.count == theirs.count, place)
+            for (name, slice) in members { try compare(slice, theirs[name], place) }
+            let spliced = spliced(members)
+            #expect(try same(JSONValue(parsing: spliced), theirs), place)
+            #expect((try? JSONSerialization.jsonObject(with: Data(spliced))) is [String: Any], place)
+        }
+        #expect(accepted > 50)
+    }
+
+    /// Reads one value by every accessor.
+    private func compare(_ slice: JSONSlice, _ theirs: Any?, _ place: Comment) throws {
+        let theirs = try #require(theirs, place)
+        let ours = try #require(slice.value, place)
+        #expect(same(ours, theirs), place)
+        #expect(slice.string == ours.string, place)
+        #expect(slice.int64 == ours.int64, place)
+        #expect(slice.double == ours.double, place)
+        #expect(slice.bool == ours.bool, place)
+        #expect(slice.isNull == (ours == .null), place)
+        #expect(slice.array?.map(\.value) == ours.array, place)
+        #expect(slice.object?.map(\.value.value) == ours.object?.members.map(\.value), place)
+        #expect(slice.object?.keys == ours.object?.members.map(\.key), place)
+        #expect(try JSONValue(parsing: Array(slice.rawBytes)) == ours, place)
+    }
+
+    /// The members, copied one by one as they are written, as an answer is made of them.
+    private func spliced(_ members: JSONMembers) -> [UInt8] {
+        var writer = JSONWriter()
+        writer.object { writer in
+            for (name, value) in members { writer.memberRaw(name, value.rawBytes) }
+        }
+        return writer.bytes
+    }
+
     /// What Foundation lets through and we do not.
     private func knownDifference(_ reason: JSONError.Reason) -> Bool {
         switch reason {

@@ -38,6 +38,19 @@ struct SeededGenerator: RandomNumberGenerator {
             (0..<Int.random(in: 0...12, using: &self)).compactMap { _ in alphabet.randomElement(using: &self) })
     }
 
+    /// A document like those that the App Store signs, with a few members of chance.
+    mutating func payload() -> [UInt8] {
+        var object: JSONObject = [
+            "transactionId": .string(String(UInt64.random(in: 0...(.max), using: &self))),
+            "bundleId": "com.example.coins", "environment": "Sandbox", "price": 10990, "quantity": 1,
+            "purchaseDate": .number(JSONNumber(Int64.random(in: 0...2_000_000_000_000, using: &self))),
+            "isUpgraded": false, "signedDate": 1_698_148_900_000, "ratio": 0.25,
+            "data": ["appAppleId": 1234, "names": ["a", "b\u{e9}", nil], "empty": [:]],
+        ]
+        for _ in 0..<Int.random(in: 0...3, using: &self) { object[string()] = value(depth: 2) }
+        return JSONValue.object(object).serialized()
+    }
+
     /// Replaces, inserts, removes, repeats or cuts a few bytes.
     mutating func damage(_ text: inout [UInt8]) {
         let grammar = Array("{}[]\",:\\/0123456789.eE+-truefalsn \n\u{1}é".utf8) + [0x80, 0xC0, 0xED, 0xFF]

@@ -13,6 +13,16 @@ import Testing
             try SHA256Digest.digest([UInt8](repeating: 0x61, count: 1_000_000)).prefix(4) == [0xCD, 0xC7, 0x6E, 0x5C])
     }
 
+    @Test func aBeginningDigestedOnceServesEveryMessage() throws {
+        for count in [0, 1, 63, 64, 65, 1000] {
+            let beginning = try SecureRandom.bytes(count)
+            let prefix = try SHA256Prefix(beginning.span)
+            for rest in try [0, 1, 55, 64, 500].map(SecureRandom.bytes) {
+                #expect(try prefix.digest(followedBy: rest.span) == SHA256Digest.digest(beginning + rest))
+            }
+        }
+    }
+
     /// Source: RFC 4231, sections 4.2, 4.3 and 4.7.
     @Test(arguments: [
         (

@@ -1,0 +1,110 @@
+import Foundation
+import JOSE
+import OpenSSL
+import Synchronization
+import Testing
+
+@testable import AppStoreClient
+
+/// Which chains get tables of their keys' multiples, and for how long.
+struct ChainCachePrecomputationTests {
+    private let date = Date(timeIntervalSince1970: 1_000)
+
+    /// A moment that stands still, and work that was left to the background.
+    private final class Surroundings: Sendable {
+        let instant = Mutex(ContinuousClock.now)
+        private let work = Mutex<[@Sendable () -> Void]>([])
+
+        func cache(maximumTables: Int = 2) -> ChainCache {
+            ChainCache(
+                capacity: 8, lifetime: .seconds(60),
+                precomputation: .init(
+                    uses: 3, maximumTables: maximumTables,
+                    inBackground: { body in self.work.withLock { $0.append(body) } }),
+                now: { self.instant.withLock(\.self) })
+        }
+
+        /// Does the work and says how much it was.
+        func runBackground() -> Int {
+            let bodies = work.withLock { work in
+                defer { work = [] }
+                return work
+            }
+            for body in bodies { body() }
+            return bodies.count
+        }
+    }
+
+    private func trusted(_ name: String, _ key: ECPublicKey? = nil) throws -> ChainCache.TrustedSigner {
+        ChainCache.TrustedSigner(
+            signer: try KnownSigner(
+                header: JOSEHeader(keyID: name), key: try key ?? ECPrivateKey.generate().publicKey),
+            validity: date..<date + 1)
+    }
+
+    private func use(_ cache: ChainCache, _ chain: ChainCache.TrustedSigner, times: Int) throws -> KnownSigner {
+        for _ in 1..<times { _ = cache.trusted(chain.signer.header.rawSegment[...], at: date) }
+        return try #require(cache.trusted(chain.signer.header.rawSegment[...], at: date)).signer
+    }
+
+    @Test func `a chain gets a table once it has been used often, in the background`() throws {
+        let surroundings = Surroundings()
+        let cache = surroundings.cache()
+        let chain = try trusted("a")
+        cache.insert(chain)
+        _ = try use(cache, chain, times: 2)
+        #expect(surroundings.runBackground() == 0)
+        #expect(try !use(cache, chain, times: 1).key.hasPrecomputedMultiples)
+        #expect(surroundings.runBackground() == 1)
+        #expect(try use(cache, chain, times: 20).key.hasPrecomputedMultiples)
+        #expect(surroundings.runBackground() == 0)
+    }
+
+    @Test func `no more chains than the bound have a table`() throws {
+        let surroundings = Surroundings()
+        let cache = surroundings.cache()
+        let chains = try ["a", "b", "c"].map { try trusted($0) }
+        for chain in chains {
+            cache.insert(chain)
+            _ = try use(cache, chain, times: 9)
+        }
+        #expect(surroundings.runBackground() == 2)
+        let tables = try chains.map { try use(cache, $0, times: 1).key.hasPrecomputedMultiples }
+        #expect(tables == [true, true, false])
+    }
+
+    @Test func `an expired chain makes room for another's table`() throws {
+        let surroundings = Surroundings()
+        let cache = surroundings.cache(maximumTables: 1)
+        let old = try trusted("old")
+        let new = try trusted("new")
+        cache.insert(old)
+        _ = try use(cache, old, times: 3)
+        surroundings.instant.withLock { $0 += .seconds(30) }
+        cache.insert(new)
+        _ = try use(cache, new, times: 3)
+        #expect(surroundings.runBackground() == 1)
+        surroundings.instant.withLock { $0 += .seconds(30) }
+        #expect(try !use(cache, new, times: 3).key.hasPrecomputedMultiples)
+        #expect(surroundings.runBackground() == 1)
+        #expect(try use(cache, new, times: 1).key.hasPrecomputedMultiples)
+        #expect(cache.count == 1)
+    }
+
+    @Test func `a chain that is verified again keeps its table if it is the same key`() throws {
+        let surroundings = Surroundings()
+        let cache = surroundings.cache()
+        let chain = try trusted("a")
+        cache.insert(chain)
+        _ = try use(cache, chain, times: 3)
+        #expect(surroundings.runBackground() == 1)
+        surroundings.instant.withLock { $0 += .seconds(60) }
+        #expect(cache.trusted(chain.signer.header.rawSegment[...], at: date) == nil)
+        let sameKey = try ECPublicKey(rawRepresentation: chain.signer.key.rawRepresentation)
+        cache.insert(try trusted("a", sameKey))
+        #expect(try use(cache, chain, times: 1).key.hasPrecomputedMultiples)
+        cache.insert(try trusted("a"))
+        #expect(try !use(cache, chain, times: 1).key.hasPrecomputedMultiples)
+        #expect(cache.count == 1)
+    }
+}
