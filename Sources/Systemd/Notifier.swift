@@ -1,10 +1,14 @@
 import CSystemd
+import Dispatch
+import Glibc
 
 /// Tells the service manager how this process is doing.
 ///
 /// Source: sd_notify(3), sd_watchdog_enabled(3)
 package struct Notifier: Sendable {
     private let deliver: @Sendable (String) throws(SystemdError) -> Bool
+    /// A service manager that does not read, with ten messages before it, holds up whoever sends the next one.
+    private let queue = DispatchQueue(label: "purser.notify")
 
     /// Makes the notifier that talks to the service manager of this process through libsystemd.
     ///
@@ -19,18 +23,29 @@ package struct Notifier: Sendable {
 
     /// Makes a notifier with another way out, so that a test can read along.
     ///
-    /// - Parameter deliver: gets the message, one `NAME=value` a line, and says whether anybody listens.
+    /// - Parameter deliver: gets the message, one `NAME=value` a line, and says whether anybody listens; it may block.
     package init(deliver: @escaping @Sendable (String) throws(SystemdError) -> Bool) {
         self.deliver = deliver
     }
 
     /// Sends the given states in one message, which the service manager applies in order.
     ///
+    /// Waits for as long as the service manager takes no message, or until the task is cancelled; no thread of the
+    /// cooperative pool waits with it.
+    ///
     /// - Returns: `false` when the process does not run under a service manager that listens; nothing was sent then.
-    /// - Throws: the `errno` with which the message could not be sent.
+    /// - Throws: the `errno` with which the message could not be sent; `ECANCELED` when the task was cancelled meanwhile,
+    ///   and it may still be sent.
     @discardableResult
-    package func notify(_ states: State...) throws(SystemdError) -> Bool {
-        try deliver(states.map(\.assignment).joined(separator: "\n"))
+    package func notify(_ states: State...) async throws(SystemdError) -> Bool {
+        let message = states.map(\.assignment).joined(separator: "\n")
+        let (results, continuation) = AsyncStream.makeStream(
+            of: Result<Bool, SystemdError>.self, bufferingPolicy: .bufferingOldest(1))
+        queue.async { [deliver] in
+            continuation.yield(Result { () throws(SystemdError) in try deliver(message) })
+        }
+        for await result in results { return try result.get() }
+        throw SystemdError(operation: "sd_notify", code: ECANCELED)
     }
 
     /// The time within which the service manager wants to hear ``State/watchdog``, or `nil` when it does not watch.

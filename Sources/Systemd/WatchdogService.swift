@@ -83,9 +83,10 @@ package struct WatchdogService: Service {
                 case .answer(let part): rounds.answered(part)
                 }
             do {
-                try perform(action, answers: answers)
+                try await perform(action, answers: answers)
                 if action != nil && action != .ask { sendingFails = false }
             } catch {
+                guard !Task.isCancelled else { return }
                 if !sendingFails { logger.error("Cannot tell the service manager", metadata: ["reason": "\(error)"]) }
                 sendingFails = true
             }
@@ -94,18 +95,18 @@ package struct WatchdogService: Service {
 
     private func perform(
         _ action: WatchdogRounds.Action?, answers: AsyncStream<Event>.Continuation
-    ) throws(SystemdError) {
+    ) async throws(SystemdError) {
         switch action {
         case nil: break
         case .ask: ask(answers)
-        case .allIsWell: try notifier.notify(.watchdog)
+        case .allIsWell: try await notifier.notify(.watchdog)
         case .recovered:
             logger.notice("Every part answers the watchdog again")
-            try notifier.notify(.watchdog, .status(healthyStatus()))
+            try await notifier.notify(.watchdog, .status(healthyStatus()))
         case .late(let parts):
             let names = parts.map { heartbeats[$0].name }
             logger.error("No heartbeat: the watchdog is not fed", metadata: ["parts": .array(names.map { "\($0)" })])
-            try notifier.notify(.status("No heartbeat from: \(names.joined(separator: ", "))"))
+            try await notifier.notify(.status("No heartbeat from: \(names.joined(separator: ", "))"))
         }
     }
 

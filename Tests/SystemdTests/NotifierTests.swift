@@ -9,7 +9,7 @@ import Testing
             let socket = try NotifySocket()
             defer { socket.remove() }
             setenv("NOTIFY_SOCKET", socket.path, 1)
-            #expect(try Notifier().notify(.ready, .status("Serving 3 listeners")))
+            #expect(try await Notifier().notify(.ready, .status("Serving 3 listeners")))
             #expect(socket.receive() == "READY=1\nSTATUS=Serving 3 listeners")
             #expect(socket.receive() == nil)
         }
@@ -20,7 +20,7 @@ import Testing
             let socket = try NotifySocket()
             defer { socket.remove() }
             setenv("NOTIFY_SOCKET", socket.path, 1)
-            try Notifier().notify(.stopping, .watchdog, .mainPID(4711), .extendTimeout(.milliseconds(1500)))
+            try await Notifier().notify(.stopping, .watchdog, .mainPID(4711), .extendTimeout(.milliseconds(1500)))
             #expect(socket.receive() == "STOPPING=1\nWATCHDOG=1\nMAINPID=4711\nEXTEND_TIMEOUT_USEC=1500000")
         }
     }
@@ -30,7 +30,7 @@ import Testing
             let socket = try NotifySocket()
             defer { socket.remove() }
             setenv("NOTIFY_SOCKET", socket.path, 1)
-            try Notifier().notify(.status("one\nREADY=1\r\n\u{0}two"))
+            try await Notifier().notify(.status("one\nREADY=1\r\n\u{0}two"))
             #expect(socket.receive() == "STATUS=one READY=1  two")
         }
     }
@@ -40,7 +40,7 @@ import Testing
             let socket = try NotifySocket()
             defer { socket.remove() }
             setenv("NOTIFY_SOCKET", socket.path, 1)
-            try Notifier().notify(.status("x" + String(repeating: "\u{e9}", count: 9000)))
+            try await Notifier().notify(.status("x" + String(repeating: "\u{e9}", count: 9000)))
             let message = try #require(socket.receive())
             #expect(message.utf8.count == "STATUS=".utf8.count + Notifier.State.maximumStatusBytes - 1)
             #expect(message.last == "\u{e9}")
@@ -50,7 +50,7 @@ import Testing
     @Test func withoutAServiceManagerNothingIsSent() async {
         await #expect(processExitsWith: .success) {
             unsetenv("NOTIFY_SOCKET")
-            let isListening = try Notifier().notify(.ready)
+            let isListening = try await Notifier().notify(.ready)
             #expect(!isListening)
         }
     }
@@ -58,11 +58,42 @@ import Testing
     @Test func aSocketThatIsGoneIsAnErrorWithItsErrno() async {
         await #expect(processExitsWith: .success) {
             setenv("NOTIFY_SOCKET", "/nowhere/at/all", 1)
-            let error = #expect(throws: SystemdError.self) { try Notifier().notify(.ready) }
+            let error = await #expect(throws: SystemdError.self) { try await Notifier().notify(.ready) }
             #expect(error?.operation == "sd_notify")
             #expect(error?.code == ENOENT)
             #expect(error?.description == "sd_notify failed: No such file or directory (errno 2)")
         }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func aServiceManagerThatReadsNothingHoldsUpNobodyElse() async throws {
+        let reading = DispatchSemaphore(value: 0)
+        let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
+        let notifier = Notifier { _ in
+            continuation.yield()
+            reading.wait()
+            return true
+        }
+        // More than the cooperative pool has threads: were they held up, nobody could let them go.
+        let count = ProcessInfo.processInfo.activeProcessorCount + 2
+        try await withThrowingTaskGroup { tasks in
+            for _ in 0..<count { tasks.addTask { try await notifier.notify(.watchdog) } }
+            for await _ in arrivals { break }
+            for _ in 0..<count { reading.signal() }
+            try await tasks.waitForAll()
+        }
+    }
+
+    @Test func whoIsCancelledDoesNotWaitForTheServiceManager() async {
+        let reading = DispatchSemaphore(value: 0)
+        let notifier = Notifier { _ in
+            reading.wait()
+            return true
+        }
+        let task = Task { try await notifier.notify(.stopping) }
+        task.cancel()
+        let error = await #expect(throws: SystemdError.self) { try await task.value }
+        #expect(error?.code == ECANCELED)
+        reading.signal()
     }
 
     @Test func theWatchdogIntervalComesFromTheServiceManager() async {
