@@ -73,6 +73,7 @@ extension ServiceError {
         // Ourselves.
         case keyUnavailable = "key-unavailable"
         case storeUnavailable = "store-unavailable"
+        case overloaded = "overloaded"
         case internalError = "internal-error"
 
         /// The canonical code of this reason.
@@ -93,7 +94,8 @@ extension ServiceError {
                 .failedPrecondition
             case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .resourceExhausted
             case .appleUnauthorized, .appleUnavailable, .appleAnswerInvalid, .environmentNotSupported,
-                .outcomeUnknown, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy:
+                .outcomeUnknown, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy,
+                .overloaded:
                 .unavailable
             case .deadlineExceeded: .deadlineExceeded
             case .internalError: .internalError

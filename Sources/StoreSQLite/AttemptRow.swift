@@ -10,9 +10,9 @@ enum AttemptRow {
         return try Row.fetchAll(statement, arguments: [deliveryID]).map { row in
             DeliveryAttempt(
                 startedAt: try row.date("startedAt"),
-                duration: .microseconds(try row.decode(Int64.self, forColumn: "microseconds")),
-                httpStatus: try row.decode(forColumn: "httpStatus"), errorCode: try row.decode(forColumn: "errorCode"),
-                failure: try row.decode(forColumn: "failure"))
+                duration: .microseconds(try row.value("microseconds", as: Int64.self)),
+                httpStatus: try row.value("httpStatus"), errorCode: try row.value("errorCode"),
+                failure: try row.value("failure"))
         }
     }
 

@@ -11,12 +11,12 @@ struct CallerKeyRow: Sendable {
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row) throws {
         key = CallerKey(
-            id: try row.decode(forColumn: "keyId"), caller: try row.decode(forColumn: "caller"),
-            app: try row.decode(forColumn: "app"),
-            publicKey: Array(try row.decode(Data.self, forColumn: "publicKey")),
-            scopes: try row.decode(String?.self, forColumn: "scopes").map(Self.scopes),
-            createdAt: Date(milliseconds: try row.decode(forColumn: "createdAt")),
-            revokedAt: try row.decode(Int64?.self, forColumn: "revokedAt").map(Date.init(milliseconds:)))
+            id: try row.value("keyId"), caller: try row.value("caller"),
+            app: try row.value("app"),
+            publicKey: Array(try row.value("publicKey", as: Data.self)),
+            scopes: try row.value("scopes", as: String?.self).map(Self.scopes),
+            createdAt: Date(milliseconds: try row.value("createdAt")),
+            revokedAt: try row.value("revokedAt", as: Int64?.self).map(Date.init(milliseconds:)))
     }
 
     /// Inserts a key, unless its id is taken.

@@ -66,7 +66,7 @@ extension CaseRow {
             arguments: [notice.app, notice.purchase.transactionID, notice.purchase.environment.rawValue])
         return try rows.compactMap { row in
             let message = CaseRules.Message(
-                type: try row.decode(forColumn: "type"), consumptionRequestReason: nil)
+                type: try row.value("type"), consumptionRequestReason: nil)
             guard case .outcome(let outcome) = message else { return nil }
             return (outcome, try row.date("signedAt"))
         }

@@ -10,12 +10,12 @@ struct CaseRow: Sendable {
     ///
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row, from database: Database) throws {
-        let id: String = try row.decode(forColumn: "id")
+        let id: String = try row.value("id")
         refundCase = RefundCase(
-            id: id, app: try row.decode(forColumn: "app"), environment: try row.known("environment"),
-            transactionID: try row.decode(forColumn: "transactionId"), purchase: try row.purchase(),
+            id: id, app: try row.value("app"), environment: try row.known("environment"),
+            transactionID: try row.value("transactionId"), purchase: try row.purchase(),
             owner: try row.userIfPresent("owner"), state: try row.known("state"),
-            reason: try row.decode(forColumn: "reason"), requestedAt: try row.date("requestedAt"),
+            reason: try row.value("reason"), requestedAt: try row.date("requestedAt"),
             openedAt: try row.date("openedAt"), deadline: try row.date("deadline"),
             requests: try Self.requests(of: id, from: database), decline: try Self.decline(row),
             outcome: try row.knownIfPresent("outcome"), decidedAt: try row.dateIfPresent("decidedAt"))
@@ -49,16 +49,16 @@ struct CaseRow: Sendable {
             sql: "SELECT * FROM caseRequest WHERE caseId = ? ORDER BY signedAt, notificationUuid")
         return try Row.fetchAll(statement, arguments: [id]).map { row in
             RefundCase.Request(
-                notificationUUID: try row.decode(forColumn: "notificationUuid"), signedAt: try row.date("signedAt"),
-                receivedAt: try row.date("receivedAt"), reason: try row.decode(forColumn: "reason"))
+                notificationUUID: try row.value("notificationUuid"), signedAt: try row.date("signedAt"),
+                receivedAt: try row.date("receivedAt"), reason: try row.value("reason"))
         }
     }
 
     private static func decline(_ row: Row) throws -> RefundCase.Decline? {
         guard let at = try row.dateIfPresent("declineAt") else { return nil }
         return RefundCase.Decline(
-            caller: try row.decode(forColumn: "declineCaller"),
-            note: try row.decode(Data?.self, forColumn: "declineNote").map { String(decoding: $0, as: UTF8.self) },
+            caller: try row.value("declineCaller"),
+            note: try row.value("declineNote", as: Data?.self).map { String(decoding: $0, as: UTF8.self) },
             at: at)
     }
 }

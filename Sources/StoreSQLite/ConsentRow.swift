@@ -46,8 +46,8 @@ enum ConsentRow {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a record of consent without a user")
         }
         return ConsentRecord(
-            app: try row.decode(forColumn: "app"), user: user, isConsented: try row.decode(forColumn: "isConsented"),
+            app: try row.value("app"), user: user, isConsented: try row.value("isConsented"),
             source: String(decoding: try row.bytes("source"), as: UTF8.self), at: try row.date("at"),
-            recordedAt: try row.date("recordedAt"), recordedBy: try row.decode(forColumn: "recordedBy"))
+            recordedAt: try row.date("recordedAt"), recordedBy: try row.value("recordedBy"))
     }
 }

@@ -11,9 +11,11 @@ extension DeliveryRow {
             sql: """
                 INSERT INTO delivery
                     (id, app, caseId, user, caller, transactionId, environment, version, body, warnings, createdAt,
-                     deadline, state, isReady, nextAttemptAt, dueAt)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     deadline, state, isReady, nextAttemptAt, dueAt, originalTransactionId, appTransactionId,
+                     appAccountToken, productId, productType, purchaseDate, isFamilyShared, isAdvancedCommerce)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
+        let purchase = delivery.purchase
         try statement.execute(
             arguments: [
                 delivery.id, delivery.app, delivery.caseID, delivery.user.map(LinkRow.bytes), delivery.caller,
@@ -21,8 +23,10 @@ extension DeliveryRow {
                 delivery.warnings.isEmpty ? nil : try JSONEncoder().encode(delivery.warnings),
                 delivery.createdAt.milliseconds, delivery.deadline.milliseconds, Delivery.State.queued.rawValue,
                 isReady, due.milliseconds, isReady ? nil : min(due, delivery.deadline).milliseconds,
+                purchase?.originalTransactionID, purchase?.appTransactionID, purchase?.appAccountToken,
+                purchase?.productID, purchase?.productType?.rawValue, purchase?.purchaseDate.milliseconds,
+                purchase?.isFamilyShared, purchase?.isAdvancedCommerce,
             ])
-        if let purchase = delivery.purchase { try save(purchase, of: delivery.id, in: database) }
         try EventRow.append(event(.deliveryQueued, of: delivery, at: delivery.createdAt), to: database)
     }
 

@@ -8,8 +8,19 @@ import GRDB
 extension DeliveryRow {
     /// How many waiting deliveries become ready in one operation.
     static let promotionBound = 1000
-    /// How many ready deliveries one look passes over.
-    static let walkBound = 5000
+
+    /// Whether something has expired, or may have once it is made ready.
+    static func isAnythingOver(at now: Date, in database: Database) throws -> Bool {
+        let now = now.milliseconds
+        return try [
+            ("SELECT 1 FROM delivery WHERE isReady = 1 AND deadline <= ? LIMIT 1", [now]),
+            ("SELECT 1 FROM delivery WHERE isReady = 0 AND dueAt <= ? LIMIT 1", [now]),
+            (
+                "SELECT 1 FROM delivery WHERE state = 'sending' AND app > '' AND deadline <= ? AND leaseUntil <= ? LIMIT 1",
+                [now, now]
+            ),
+        ].contains { try Int.fetchOne(database.cachedStatement(sql: $0), arguments: StatementArguments($1)) != nil }
+    }
 
     /// Makes deliveries ready whose next attempt is due or whose deadline has come, longest due first.
     ///
@@ -24,57 +35,30 @@ extension DeliveryRow {
         return database.changesCount == promotionBound
     }
 
-    /// Claims ready deliveries, as `DeliveryStore.claimDeliveries` says.
-    static func claim(_ claim: DeliveryClaim, in database: Database) throws -> DeliveryClaim.Result {
-        let isMoreDue = try promote(at: claim.now, in: database)
-        let (ids, next) = try claimable(claim, in: database)
+    /// Whether the time of a waiting delivery has come.
+    static func isAnythingDue(at now: Date, in database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: "SELECT 1 FROM delivery WHERE isReady = 0 AND dueAt <= ? LIMIT 1")
+        return try Int.fetchOne(statement, arguments: [now.milliseconds]) != nil
+    }
+
+    /// Claims those of some deliveries that are still ready, unless another one of the same transaction is being sent.
+    static func claim(_ ids: [String], for claim: DeliveryClaim, in database: Database) throws -> [Delivery] {
         let update = try database.cachedStatement(
             sql: """
                 UPDATE delivery SET state = 'sending', isReady = NULL, worker = ?, claimedAt = ?, leaseUntil = ?
-                WHERE id = ?
+                WHERE id = ? AND isReady = 1 AND NOT EXISTS (
+                    SELECT 1 FROM delivery AS other WHERE other.state = 'sending' AND other.app = delivery.app
+                        AND other.transactionId = delivery.transactionId)
                 """)
         var claimed: [Delivery] = []
         for id in ids {
             try update.execute(
                 arguments: [claim.worker, claim.now.milliseconds, claim.leaseUntil.milliseconds, id])
+            guard database.changesCount == 1 else { continue }
             claimed += try list(database, sql: "SELECT * FROM delivery WHERE id = ?", arguments: [id]).map(\.delivery)
         }
-        let start = DeliveryClaim.Position(deadline: claim.now, id: "")
-        return DeliveryClaim.Result(
-            deliveries: claimed, next: next ?? (isMoreDue && ids.count < claim.limit ? start : nil))
-    }
-
-    /// Which deliveries may be claimed, and where the look goes on if it reached its bound.
-    private static func claimable(
-        _ claim: DeliveryClaim, in database: Database
-    ) throws -> (ids: [String], next: DeliveryClaim.Position?) {
-        let walk = try database.cachedStatement(
-            sql: """
-                SELECT deadline, id, app, environment, transactionId FROM delivery
-                WHERE isReady = 1 AND deadline > ? AND (deadline, id) > (?, ?) ORDER BY deadline, id LIMIT ?
-                """)
-        let now = claim.now.milliseconds
-        let entries = try Row.fetchCursor(
-            walk, arguments: [now, claim.after?.deadline.milliseconds ?? now, claim.after?.id ?? "", walkBound])
-        let sending = try database.cachedStatement(
-            sql: "SELECT 1 FROM delivery WHERE state = 'sending' AND app = ? AND transactionId = ?")
-        var ids: [String] = []
-        var claimed: Set<[String]> = []
-        var count = 0
-        while ids.count < claim.limit, let entry = try entries.next() {
-            count += 1
-            let id: String = try entry.decode(forColumn: "id")
-            let app: String = try entry.decode(forColumn: "app")
-            if try !claim.skipping.contains(DeliveryLane(app: app, environment: entry.knownIfPresent("environment"))) {
-                let transaction: String = try entry.decode(forColumn: "transactionId")
-                let isFree = try Int.fetchOne(sending, arguments: [app, transaction]) == nil
-                if isFree, claimed.insert([app, transaction]).inserted { ids.append(id) }
-            }
-            guard count < walkBound else {
-                return (ids, DeliveryClaim.Position(deadline: try entry.date("deadline"), id: id))
-            }
-        }
-        return (ids, nil)
+        return claimed
     }
 
     /// When a queued delivery that is not due yet becomes due, or the next deadline of a queued one passes.

@@ -14,24 +14,24 @@ struct DeliveryRow: Sendable {
     ///
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row, from database: Database) throws {
-        let id: String = try row.decode(forColumn: "id")
-        let isPurchaseKnown = try row.decode(String?.self, forColumn: "originalTransactionId") != nil
+        let id: String = try row.value("id")
+        let isPurchaseKnown = try row.value("originalTransactionId", as: String?.self) != nil
         delivery = Delivery(
-            id: id, app: try row.decode(forColumn: "app"), caseID: try row.decode(forColumn: "caseId"),
-            user: try row.userIfPresent("user"), caller: try row.decode(forColumn: "caller"),
-            transactionID: try row.decode(forColumn: "transactionId"),
+            id: id, app: try row.value("app"), caseID: try row.value("caseId"),
+            user: try row.userIfPresent("user"), caller: try row.value("caller"),
+            transactionID: try row.value("transactionId"),
             environment: try row.knownIfPresent("environment"), purchase: isPurchaseKnown ? try row.purchase() : nil,
             version: try row.known("version"), body: try row.bytes("body"), state: try row.known("state"),
             createdAt: try row.date("createdAt"), deadline: try row.date("deadline"),
             nextAttemptAt: try row.dateIfPresent("nextAttemptAt"),
             attempts: try AttemptRow.list(of: id, from: database),
-            attemptCount: try row.decode(forColumn: "attemptCount"),
-            mayHaveReachedApple: try row.decode(forColumn: "mayHaveReachedApple"),
-            warnings: try Self.warnings(row.decode(Data?.self, forColumn: "warnings")),
-            failure: try row.decode(Data?.self, forColumn: "failure").map(DeliveryFailure.init(stored:)),
+            attemptCount: try row.value("attemptCount"),
+            mayHaveReachedApple: try row.value("mayHaveReachedApple"),
+            warnings: try Self.warnings(row.value("warnings", as: Data?.self)),
+            failure: try row.value("failure", as: Data?.self).map(DeliveryFailure.init(stored:)),
             endedAt: try row.dateIfPresent("endedAt"))
-        claim = try row.decode(String?.self, forColumn: "worker").map { ($0, try row.date("claimedAt")) }
-        cancellation = try row.decode(Data?.self, forColumn: "cancellation").map(DeliveryFailure.init(stored:))
+        claim = try row.value("worker", as: String?.self).map { ($0, try row.date("claimedAt")) }
+        cancellation = try row.value("cancellation", as: Data?.self).map(DeliveryFailure.init(stored:))
     }
 
     private static func warnings(_ stored: Data?) throws -> [String] {

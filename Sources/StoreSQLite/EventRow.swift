@@ -10,13 +10,13 @@ struct EventRow: Sendable {
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row) throws {
         event = ServiceEvent(
-            position: try row.decode(forColumn: "position"), app: try row.decode(forColumn: "app"),
-            kind: try row.known("kind"), subject: try row.decode(forColumn: "subject"), at: try row.date("at"),
+            position: try row.value("position"), app: try row.value("app"),
+            kind: try row.known("kind"), subject: try row.value("subject"), at: try row.date("at"),
             environment: try row.knownIfPresent("environment"),
-            transactionID: try row.decode(forColumn: "transactionId"), user: try row.userIfPresent("user"),
-            caseID: try row.decode(forColumn: "caseId"), detail: try row.decode(forColumn: "detail"),
-            notificationType: try row.decode(forColumn: "notificationType"),
-            subtype: try row.decode(forColumn: "subtype"))
+            transactionID: try row.value("transactionId"), user: try row.userIfPresent("user"),
+            caseID: try row.value("caseId"), detail: try row.value("detail"),
+            notificationType: try row.value("notificationType"),
+            subtype: try row.value("subtype"))
     }
 
     /// Keeps an event at the position behind all others; its own position does not count.

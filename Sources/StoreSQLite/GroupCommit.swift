@@ -73,9 +73,11 @@ final class GroupCommit: Sendable {
     private func commit(_ writes: [PendingWrite], in database: Database) -> [@Sendable () -> Void] {
         var endings: [@Sendable () -> Void] = []
         do {
-            try database.inTransaction(.immediate) {
-                for write in writes { endings.append(try run(write, in: database)) }
-                return .commit
+            try database.inCachedTransaction {
+                // What is alone needs no savepoint: it fails with the transaction.
+                for write in writes {
+                    endings.append(try writes.count == 1 ? write.run(database) : run(write, in: database))
+                }
             }
             commits.add(1, ordering: .relaxed)
             return endings
@@ -91,10 +93,7 @@ final class GroupCommit: Sendable {
     private func run(_ write: PendingWrite, in database: Database) throws -> @Sendable () -> Void {
         var succeed: (@Sendable () -> Void)?
         do {
-            try database.inSavepoint {
-                succeed = try write.run(database)
-                return .commit
-            }
+            try database.inCachedSavepoint { succeed = try write.run(database) }
         } catch {
             // SQLite takes the whole transaction back by itself when the disk is full or fails.
             guard database.isInsideTransaction else { throw error }

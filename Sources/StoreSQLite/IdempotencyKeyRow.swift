@@ -17,7 +17,7 @@ enum IdempotencyKeyRow {
         guard
             let row = try Row.fetchOne(
                 statement, arguments: [key.caller, key.app, bytes(key.route), bytes(key.key), oldest.milliseconds]),
-            let delivery = try DeliveryRow.fetch(app: key.app, id: row.decode(forColumn: "deliveryId"), from: database)
+            let delivery = try DeliveryRow.fetch(app: key.app, id: row.value("deliveryId"), from: database)
         else { return nil }
         return (delivery.delivery, try row.bytes("requestDigest"))
     }

@@ -11,17 +11,17 @@ struct LinkRow: Sendable {
     ///
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row) throws {
-        id = try row.decode(forColumn: "id")
-        let environment: String? = try row.decode(forColumn: "environment")
+        id = try row.value("id")
+        let environment: String? = try row.value("environment")
         link = Link(
-            app: try row.decode(forColumn: "app"), user: try Self.user(row.decode(forColumn: "user")),
-            target: LinkTarget(try Self.known(row, "kind"), try row.decode(forColumn: "value")),
+            app: try row.value("app"), user: try Self.user(row.value("user")),
+            target: LinkTarget(try Self.known(row, "kind"), try row.value("value")),
             environment: try environment == nil ? nil : Self.known(row, "environment"),
             source: try Self.known(row, "source"),
-            validFrom: try row.decode(Int64?.self, forColumn: "validFrom").map(Date.init(milliseconds:)),
-            validUntil: try row.decode(Int64?.self, forColumn: "validUntil").map(Date.init(milliseconds:)),
-            createdAt: Date(milliseconds: try row.decode(forColumn: "createdAt")),
-            createdBy: try row.decode(forColumn: "createdBy"))
+            validFrom: try row.value("validFrom", as: Int64?.self).map(Date.init(milliseconds:)),
+            validUntil: try row.value("validUntil", as: Int64?.self).map(Date.init(milliseconds:)),
+            createdAt: Date(milliseconds: try row.value("createdAt")),
+            createdBy: try row.value("createdBy"))
     }
 
     static func insert(_ link: Link, into database: Database) throws {
@@ -74,7 +74,7 @@ struct LinkRow: Sendable {
 
     private static func known<Value: RawRepresentable>(_ row: Row, _ column: String) throws -> Value
     where Value.RawValue == String {
-        guard let value = try Value(rawValue: row.decode(forColumn: column)) else { throw unknown(column) }
+        guard let value = try Value(rawValue: row.value(column)) else { throw unknown(column) }
         return value
     }
 

@@ -11,28 +11,28 @@ struct NotificationRow: Sendable {
     ///
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row) throws {
-        position = try row.decode(forColumn: "position")
+        position = try row.value("position")
         let apple = AppleNotification(
-            notificationUUID: try row.decode(forColumn: "uuid"), notificationType: try row.decode(forColumn: "type"),
-            subtype: try row.decode(forColumn: "subtype"), signedDate: try row.decode(forColumn: "signedDate"),
+            notificationUUID: try row.value("uuid"), notificationType: try row.value("type"),
+            subtype: try row.value("subtype"), signedDate: try row.value("signedDate"),
             environment: try row.known("environment"), payload: try row.bytes("payload"),
-            signed: try row.decode(forColumn: "signed"), transaction: try Self.transaction(row),
+            signed: try row.value("signed"), transaction: try Self.transaction(row),
             renewalInfo: try Self.verified(row, "renewalPayload", "renewalSigned"),
             appTransaction: try Self.verified(row, "appTransactionPayload", "appTransactionSigned"),
-            appTransactionID: try row.decode(forColumn: "appTransactionId"),
-            consumptionRequestReason: try row.decode(forColumn: "consumptionRequestReason"))
+            appTransactionID: try row.value("appTransactionId"),
+            consumptionRequestReason: try row.value("consumptionRequestReason"))
         notification = StoredNotification(
-            app: try row.decode(forColumn: "app"), notification: apple, source: try row.known("source"),
+            app: try row.value("app"), notification: apple, source: try row.known("source"),
             receivedAt: try row.date("receivedAt"), user: try row.userIfPresent("user"),
             processedAt: try row.dateIfPresent("processedAt"))
     }
 
     private static func transaction(_ row: Row) throws -> Transaction? {
-        guard let signed = try row.decode(String?.self, forColumn: "transactionSigned") else { return nil }
+        guard let signed = try row.value("transactionSigned", as: String?.self) else { return nil }
         let facts = try row.purchase()
         return Transaction(
             transactionID: facts.transactionID, originalTransactionID: facts.originalTransactionID,
-            webOrderLineItemID: try row.decode(forColumn: "webOrderLineItemId"),
+            webOrderLineItemID: try row.value("webOrderLineItemId"),
             appTransactionID: facts.appTransactionID, appAccountToken: facts.appAccountToken,
             productID: facts.productID, productType: facts.productType, purchaseDate: facts.purchaseDate,
             signedDate: try row.date("transactionSignedDate"),
@@ -42,7 +42,7 @@ struct NotificationRow: Sendable {
     }
 
     private static func verified(_ row: Row, _ payload: String, _ signed: String) throws -> VerifiedData? {
-        guard let signed = try row.decode(String?.self, forColumn: signed) else { return nil }
+        guard let signed = try row.value(signed, as: String?.self) else { return nil }
         return VerifiedData(payload: try row.bytes(payload), signed: signed)
     }
 

@@ -79,7 +79,7 @@ enum Retention {
             arguments: [limit])
         let over = try first.prefix { try $0.date("time") < end }
         guard let last = over.last else { return 0 }
-        let position: Int64 = try last.decode(forColumn: "position")
+        let position: Int64 = try last.value("position")
         try database.cachedStatement(sql: "DELETE FROM \(table) WHERE position <= ?").execute(arguments: [position])
         return over.count
     }

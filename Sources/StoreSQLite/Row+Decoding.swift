@@ -5,47 +5,59 @@ import GRDB
 // Columns as rows of several tables have them.
 
 extension Row {
+    /// The value of a column.
+    ///
+    /// As `decode(forColumn:)`, which for each look-up makes the names of all columns lower-case.
+    func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
+        _ column: String, as type: Value.Type = Value.self
+    ) throws -> Value {
+        guard let index = columnNames.firstIndex(of: column) else {
+            throw DatabaseError(message: "no column \(column)")
+        }
+        return try decode(Value.self, atIndex: columnNames.distance(from: columnNames.startIndex, to: index))
+    }
+
     /// The value that a text stands for.
     ///
     /// - Throws: `DatabaseError` when this version does not know it, `RowDecodingError`.
     func known<Value: RawRepresentable>(_ column: String) throws -> Value where Value.RawValue == String {
-        guard let value = try Value(rawValue: decode(forColumn: column)) else { throw Self.unknown(column) }
+        guard let value = try Value(rawValue: value(column)) else { throw Self.unknown(column) }
         return value
     }
 
     /// The value that a text stands for, nil for NULL.
     func knownIfPresent<Value: RawRepresentable>(_ column: String) throws -> Value? where Value.RawValue == String {
-        try decode(String?.self, forColumn: column) == nil ? nil : known(column)
+        try value(column, as: String?.self) == nil ? nil : known(column)
     }
 
     /// A time.
-    func date(_ column: String) throws -> Date { Date(milliseconds: try decode(forColumn: column)) }
+    func date(_ column: String) throws -> Date { Date(milliseconds: try value(column)) }
 
     /// A time, nil for NULL.
     func dateIfPresent(_ column: String) throws -> Date? {
-        try decode(Int64?.self, forColumn: column).map(Date.init(milliseconds:))
+        try value(column, as: Int64?.self).map(Date.init(milliseconds:))
     }
 
     /// A user's id, nil for NULL.
     func userIfPresent(_ column: String) throws -> UserID? {
-        try decode(Data?.self, forColumn: column).map(LinkRow.user)
+        try value(column, as: Data?.self).map(LinkRow.user)
     }
 
     /// Bytes.
-    func bytes(_ column: String) throws -> [UInt8] { Array(try decode(Data.self, forColumn: column)) }
+    func bytes(_ column: String) throws -> [UInt8] { Array(try value(column, as: Data.self)) }
 
     /// What the columns of a purchase say.
     ///
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     func purchase() throws -> PurchaseFacts {
         PurchaseFacts(
-            environment: try known("environment"), transactionID: try decode(forColumn: "transactionId"),
-            originalTransactionID: try decode(forColumn: "originalTransactionId"),
-            appTransactionID: try decode(forColumn: "appTransactionId"),
-            appAccountToken: try decode(forColumn: "appAccountToken"), productID: try decode(forColumn: "productId"),
-            productType: try decode(String?.self, forColumn: "productType").map(ProductType.init(rawValue:)),
-            purchaseDate: try date("purchaseDate"), isFamilyShared: try decode(forColumn: "isFamilyShared"),
-            isAdvancedCommerce: try decode(forColumn: "isAdvancedCommerce"))
+            environment: try known("environment"), transactionID: try value("transactionId"),
+            originalTransactionID: try value("originalTransactionId"),
+            appTransactionID: try value("appTransactionId"),
+            appAccountToken: try value("appAccountToken"), productID: try value("productId"),
+            productType: try value("productType", as: String?.self).map(ProductType.init(rawValue:)),
+            purchaseDate: try date("purchaseDate"), isFamilyShared: try value("isFamilyShared"),
+            isAdvancedCommerce: try value("isAdvancedCommerce"))
     }
 
     private static func unknown(_ column: String) -> DatabaseError {

@@ -68,14 +68,14 @@ extension BudgetRecord {
     ///
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     fileprivate init(row: Row) throws {
-        guard let priority = CallPriority(rawValue: try row.decode(forColumn: "priority")) else {
+        guard let priority = CallPriority(rawValue: try row.value("priority")) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown priority in table budgetRecord")
         }
         self.init(
             call: BudgetedCall(
-                app: try row.decode(forColumn: "app"), endpoint: try row.decode(forColumn: "endpoint"),
-                environment: try row.environment, caller: try row.decode(forColumn: "caller"), priority: priority),
-            minute: try row.decode(forColumn: "minute"), calls: try row.decode(forColumn: "calls"))
+                app: try row.value("app"), endpoint: try row.value("endpoint"),
+                environment: try row.environment, caller: try row.value("caller"), priority: priority),
+            minute: try row.value("minute"), calls: try row.value("calls"))
     }
 }
 
@@ -85,8 +85,8 @@ extension BudgetBlock {
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     fileprivate init(row: Row) throws {
         self.init(
-            app: try row.decode(forColumn: "app"), endpoint: try row.decode(forColumn: "endpoint"),
-            environment: try row.environment, until: Date(milliseconds: try row.decode(forColumn: "until")))
+            app: try row.value("app"), endpoint: try row.value("endpoint"),
+            environment: try row.environment, until: Date(milliseconds: try row.value("until")))
     }
 }
 
@@ -94,7 +94,7 @@ extension Row {
     /// The column `environment`.
     fileprivate var environment: AppStoreEnvironment {
         get throws {
-            guard let environment = AppStoreEnvironment(rawValue: try decode(forColumn: "environment")) else {
+            guard let environment = AppStoreEnvironment(rawValue: try value("environment")) else {
                 throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown environment in a budget's table")
             }
             return environment

@@ -44,8 +44,8 @@ extension SQLiteStore {
                     """
             ).map { row in
                 CaseBacklog(
-                    app: try row.decode(forColumn: "app"), environment: try row.known("environment"),
-                    open: try row.decode(forColumn: "open"), nearestDeadline: try row.date("nearestDeadline"))
+                    app: try row.value("app"), environment: try row.known("environment"),
+                    open: try row.value("open"), nearestDeadline: try row.date("nearestDeadline"))
             }
         }
     }

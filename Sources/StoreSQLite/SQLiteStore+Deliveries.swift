@@ -66,8 +66,8 @@ extension SQLiteStore: DeliveryStore {
                     """
             ).map { row in
                 DeliveryBacklog(
-                    app: try row.decode(forColumn: "app"), state: try row.known("state"),
-                    count: try row.decode(forColumn: "count"), oldestCreatedAt: try row.date("oldest"),
+                    app: try row.value("app"), state: try row.known("state"),
+                    count: try row.value("count"), oldestCreatedAt: try row.date("oldest"),
                     nearestDeadline: try row.date("nearest"))
             }
         }

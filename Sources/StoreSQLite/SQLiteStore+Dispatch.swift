@@ -4,11 +4,29 @@ import GRDB
 
 extension SQLiteStore {
     package func claimDeliveries(_ claim: DeliveryClaim) async throws(ServiceError) -> DeliveryClaim.Result {
-        try await write("claim deliveries") { database in
-            guard try SendingHoldRow.fetch(from: database) == nil else {
-                return DeliveryClaim.Result(deliveries: [], next: nil)
+        var isMoreDue = false
+        if try await read("look for what has become due", { try DeliveryRow.isAnythingDue(at: claim.now, in: $0) }) {
+            isMoreDue = try await write("make deliveries ready") { try DeliveryRow.promote(at: claim.now, in: $0) }
+        }
+        let start = DeliveryClaim.Position(deadline: claim.now, id: "")
+        while true {
+            // Past thousands of lanes that rest a look takes its time, which must not be the writer's.
+            let look = try await read("look for deliveries to send") { database in
+                try SendingHoldRow.fetch(from: database) == nil ? DeliveryLook(claim, in: database).finding : nil
             }
-            return try DeliveryRow.claim(claim, in: database)
+            guard let look else { return DeliveryClaim.Result(deliveries: [], next: nil) }
+            var claimed: [Delivery] = []
+            if !look.ids.isEmpty {
+                claimed = try await write("claim deliveries") { database in
+                    guard try SendingHoldRow.fetch(from: database) == nil else { return [] }
+                    return try DeliveryRow.claim(look.ids, for: claim, in: database)
+                }
+                // Somebody else was quicker, and got on.
+                if claimed.isEmpty { continue }
+            }
+            return DeliveryClaim.Result(
+                deliveries: claimed, next: look.next ?? (isMoreDue && look.ids.count < claim.limit ? start : nil),
+                lanes: look.lanes)
         }
     }
 
@@ -41,7 +59,12 @@ extension SQLiteStore {
     }
 
     package func expireDeliveries(at now: Date, limit: Int) async throws(ServiceError) -> [Delivery] {
-        try await write("expire deliveries") { database in
+        // Asked at each turn of the dispatcher, and mostly in vain: no turn of the writer is taken for nothing.
+        let isAnythingOver = try await read("look for what has expired") {
+            try DeliveryRow.isAnythingOver(at: now, in: $0)
+        }
+        guard isAnythingOver else { return [] }
+        return try await write("expire deliveries") { database in
             _ = try DeliveryRow.promote(at: now, in: database)
             let queued = try DeliveryRow.list(
                 database,

@@ -87,7 +87,7 @@ extension DeliveryRow {
     fileprivate func erase(_ user: UserID, in database: Database) throws {
         let failure = try Row.fetchOne(
             database.cachedStatement(sql: "SELECT failure FROM delivery WHERE id = ?"), arguments: [delivery.id]
-        )?.decode(Data?.self, forColumn: "failure").map(DeliveryFailure.init(stored:))
+        )?.value("failure", as: Data?.self).map(DeliveryFailure.init(stored:))
         try database.cachedStatement(
             sql: """
                 UPDATE delivery SET user = CASE WHEN user = ? THEN NULL ELSE user END, body = x'',

@@ -42,6 +42,6 @@ extension SQLiteStore {
         guard let pass: HistoryProgress.Pass = try row.knownIfPresent("pass") else { return nil }
         return HistoryProgress.Search(
             pass: pass, start: try row.date("windowStart"), end: try row.date("windowEnd"),
-            paginationToken: try row.decode(forColumn: "paginationToken"))
+            paginationToken: try row.value("paginationToken"))
     }
 }

@@ -50,7 +50,8 @@ extension NotificationRow {
 
     /// The rows that a query for all columns gives.
     static func list(_ database: Database, sql: String, arguments: StatementArguments) throws -> [NotificationRow] {
-        try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments).map(NotificationRow.init)
+        // One by one: an array of rows would copy the signed forms once more.
+        try Array(Row.fetchCursor(database.cachedStatement(sql: sql), arguments: arguments).map(NotificationRow.init))
     }
 
     /// A page of an app's notifications, latest recorded first.

@@ -29,7 +29,7 @@ extension SQLiteStore {
             guard let row, let first = try Int64.fetchOne(database, sql: "SELECT min(position) FROM quarantine") else {
                 return (0, nil)
             }
-            let last: Int64 = try row.decode(forColumn: "position")
+            let last: Int64 = try row.value("position")
             return (Int(last - first + 1), try row.date("receivedAt"))
         }
     }

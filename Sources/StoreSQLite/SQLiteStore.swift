@@ -8,6 +8,11 @@ import GRDB
 package final class SQLiteStore: Sendable {
     /// How many reads may run at once.
     private static let maximumReaders = 4
+    /// After how many pages the log is folded into the file: 32 MiB.
+    ///
+    /// That costs two more syncs and writes a page that changed often but once, so that seldom is cheap. While a read goes on
+    /// for long, the log grows beyond.
+    private static let checkpointInterval = 8192
     /// How long, in seconds, a statement waits for another process's lock on the file, as a backup takes one.
     private static let busyTimeout = 5.0
 
@@ -58,6 +63,8 @@ package final class SQLiteStore: Sendable {
     package func close() async {
         await Blocking.run { [pool, lock] in
             do {
+                // GRDB closes the readers last. They may not write, so that none of them could fold the log into the file.
+                pool.invalidateReadOnlyConnections()
                 try pool.close()
                 lock.release()
             } catch {
@@ -76,7 +83,10 @@ package final class SQLiteStore: Sendable {
         do {
             let pool = try DatabasePool(path: file, configuration: configuration(file))
             // GRDB gives the pool's writer synchronous=NORMAL; what we promise must survive a power cut.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA synchronous = FULL") }
+            try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA synchronous = FULL")
+                try database.execute(sql: "PRAGMA wal_autocheckpoint = \(checkpointInterval)")
+            }
             try Schema.migrate(pool)
             let hasher = try makeTombstones.map { make in
                 try pool.write { make(try InstallationKeyRow.fetch("tombstones", orKeep: Tombstones.freshKey, in: $0)) }
@@ -112,7 +122,7 @@ extension SQLiteStore {
         _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(ServiceError) -> Value {
         do {
-            return try await pool.read(body)
+            return try await pool.unsafeRead { try $0.inCachedSnapshot { try body($0) } }
         } catch {
             throw StoreFailure.serviceError(error, doing: purpose)
         }

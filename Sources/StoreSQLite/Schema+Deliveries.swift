@@ -122,4 +122,11 @@ extension Schema {
         ) STRICT;
         CREATE INDEX sendingHoldInForce ON sendingHold (since) WHERE releasedAt IS NULL;
         """
+
+    /// The index of migration 0006.
+    static let readyDeliveriesByLane = """
+        -- Lane by lane, for a look that passes over lanes that rest.
+        CREATE INDEX deliveryReadyByLane ON delivery (app, environment, deadline, id, transactionId, isReady)
+            WHERE isReady = 1;
+        """
 }

@@ -106,6 +106,9 @@ enum Schema {
         migrator.registerMigration("0005 notifications, cases and events") { database in
             try database.execute(sql: notificationsCasesAndEvents)
         }
+        migrator.registerMigration("0006 ready deliveries by lane") { database in
+            try database.execute(sql: readyDeliveriesByLane)
+        }
         return migrator
     }
 

@@ -9,7 +9,7 @@ enum SendingHoldRow {
         let statement = try database.cachedStatement(
             sql: "SELECT since, reason FROM sendingHold WHERE releasedAt IS NULL AND since > 0 ORDER BY since LIMIT 1")
         return try Row.fetchOne(statement).map { row in
-            SendingHold(since: try row.date("since"), reason: try row.decode(forColumn: "reason"))
+            SendingHold(since: try row.date("since"), reason: try row.value("reason"))
         }
     }
 

@@ -13,7 +13,7 @@ enum StoreIntegrity {
         var faults = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(maximumFaults))")
             .filter { $0 != "ok" }.map { "SQLite finds: \($0)." }
         let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check")
-        let tables = try Dictionary(grouping: references) { try $0.decode(String.self, forColumn: "table") }
+        let tables = try Dictionary(grouping: references) { try $0.value("table", as: String.self) }
         for (table, rows) in tables.sorted(by: { $0.key < $1.key }) {
             faults.append("\(rows.count) × a row of table \(table) that refers to one that is not there.")
         }

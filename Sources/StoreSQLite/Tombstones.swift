@@ -41,7 +41,8 @@ struct Tombstones: Sendable {
             arguments: [try hash { $0.hash(app: app, user: user) }])
     }
 
-    private func hasAny(_ database: Database) throws -> Bool {
+    /// Whether there is any at all, which is seldom.
+    func hasAny(_ database: Database) throws -> Bool {
         try Int.fetchOne(database.cachedStatement(sql: "SELECT 1 FROM tombstone WHERE hash > x'' LIMIT 1")) != nil
     }
 

@@ -1,7 +1,6 @@
 import Domain
 import Foundation
 import GRDB
-import GRDBSQLite
 import Synchronization
 import TestSupport
 import Testing
@@ -10,30 +9,12 @@ import Testing
 
 /// What a delivery costs must not depend on how many there are: counted in steps of SQLite's machine, not in time.
 struct DeliveryGrowthTests {
-    /// Counts the steps of a connection.
-    private final class StepCounter: Sendable {
-        let count = Atomic(0)
-
-        /// Listens to a connection that lives no longer than the counter.
-        func listen(to database: Database) {
-            sqlite3_progress_handler(
-                database.sqliteConnection, 1,
-                { context in
-                    guard let context else { return 0 }
-                    Unmanaged<StepCounter>.fromOpaque(context).takeUnretainedValue().count.add(1, ordering: .relaxed)
-                    return 0
-                }, Unmanaged.passUnretained(self).toOpaque())
-        }
-    }
-
     /// The steps of what is done with a delivery, by what is done, in a store with so many others of every kind.
     private func steps(withOthers count: Int) async throws -> [String: Int] {
         let folder = try StoreFolder()
         let store = try await folder.open()
         try await store.fill(queued: count, waiting: count, ended: count)
-        let counter = StepCounter()
-        try await store.pool.writeWithoutTransaction { counter.listen(to: $0) }
-        try await store.pool.read { counter.listen(to: $0) }
+        let counter = try await StepCounter(store)
         var steps: [String: Int] = [:]
         func counted<Value>(_ name: String, _ work: () async throws -> Value) async throws -> Value {
             let before = counter.count.load(ordering: .relaxed)
@@ -80,27 +61,48 @@ struct DeliveryGrowthTests {
         }
     }
 
-    @Test func `a look over many deliveries of lanes to be skipped stops at its bound and goes on from there`()
+    @Test func `a look passes over lanes to be skipped at once, however many deliveries wait in them`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        try await store.fill(queued: 4 * DeliveryLook.walkBound, waiting: 0, ended: 0)
+        try await store.queue(.sample("first", environment: nil, deadline: 20))
+        try await store.queue(.sample("gems", transaction: "2", environment: .production, app: "gems", deadline: 21))
+        try await store.queue(.sample("last", transaction: "3", environment: .sandbox, deadline: 22))
+        let claim = DeliveryClaim(
+            worker: "worker", now: CaseDesk.time(0), leaseUntil: CaseDesk.time(1), limit: 10,
+            skipping: [DeliveryLane(app: "coins", environment: .production)])
+        let result = try await store.claimDeliveries(claim)
+        #expect(result.deliveries.map(\.id) == ["first", "gems", "last"])
+        #expect(result.next == nil)
+    }
+
+    @Test func `a look over many deliveries that must wait for one of their transaction stops and goes on`()
         async throws
     {
         let folder = try StoreFolder()
         let store = try await folder.open()
-        try await store.fill(queued: 2 * DeliveryRow.walkBound + 10, waiting: 0, ended: 0)
-        try await store.queue(.sample("other lane", environment: .sandbox, deadline: 20))
-        var position: DeliveryClaim.Position?
-        var looks = 0
-        var found: [String] = []
-        repeat {
-            let claim = DeliveryClaim(
-                worker: "worker", now: CaseDesk.time(0), leaseUntil: CaseDesk.time(1), limit: 10,
-                skipping: [DeliveryLane(app: "coins", environment: .production)], after: position)
-            let result = try await store.claimDeliveries(claim)
-            found += result.deliveries.map(\.id)
-            position = result.next
-            looks += 1
-        } while position != nil && looks < 10
-        #expect(looks == 3)
-        #expect(found == ["other lane"])
+        for lanes in [[], [DeliveryLane(app: "gems", environment: .production)]] as [Set<DeliveryLane>] {
+            try await store.fill(queued: 2 * DeliveryLook.walkBound + 10, waiting: 0, ended: 0)
+            try await store.write("make them one purchase") { database in
+                try database.execute(
+                    sql: "UPDATE delivery SET transactionId = 'one', app = 'gems' WHERE id <= 'q00000600'")
+                try database.execute(sql: "UPDATE delivery SET transactionId = 'one' WHERE app = 'coins'")
+            }
+            var position: DeliveryClaim.Position?
+            var (looks, found) = (0, 0)
+            repeat {
+                let claim = DeliveryClaim(
+                    worker: "worker", now: CaseDesk.time(0), leaseUntil: CaseDesk.time(1), limit: 10, skipping: lanes,
+                    after: position)
+                let result = try await store.claimDeliveries(claim)
+                found += result.deliveries.count
+                position = result.next
+                looks += 1
+            } while position != nil && looks < 10
+            #expect(looks == (lanes.isEmpty ? 3 : 1))
+            #expect(found == (lanes.isEmpty ? 2 : 1))
+            try await store.write("begin anew") { try $0.execute(sql: "DELETE FROM delivery") }
+        }
     }
 
     @Test func `what becomes due at once is made ready by and by, and nobody starves behind it`() async throws {

@@ -11,11 +11,25 @@ struct OpeningTests {
         let folder = try StoreFolder()
         let store = try await folder.open()
         let pragmas = try await store.pool.writeWithoutTransaction { database in
-            try ["synchronous", "journal_mode", "foreign_keys", "busy_timeout"].map {
+            try ["synchronous", "journal_mode", "foreign_keys", "busy_timeout", "wal_autocheckpoint"].map {
                 try String.fetchOne(database, sql: "PRAGMA \($0)")
             }
         }
-        #expect(pragmas == ["2", "wal", "1", "5000"])
+        #expect(pragmas == ["2", "wal", "1", "5000", "8192"])
+    }
+
+    @Test func `a store that was closed is one file, with its lock beside it`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let link = try Link.sample(.transactionId, "1", user: "alice")
+        _ = try await store.declare(link, transfer: false)
+        // Several readers at once, each with a connection that stays open.
+        await withTaskGroup { readers in
+            for _ in 0..<8 { readers.addTask { _ = try? await store.links(app: "coins", user: link.user) } }
+        }
+        await store.close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+        #expect(names.sorted() == ["purser.db", "purser.db.lock"])
     }
 
     @Test func `the file and its companions are ours alone`() async throws {

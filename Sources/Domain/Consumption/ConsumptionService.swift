@@ -53,7 +53,7 @@ package struct ConsumptionService: Sendable {
     let outcomes: OutcomeBoard
     let clock: ServiceClock
     let logger: Logger
-    private let kick: @Sendable () -> Void
+    private let kick: @Sendable (Delivery) -> Void
     private let makeID: @Sendable (Date) -> String
     private let digest: @Sendable ([UInt8]) -> [UInt8]
 
@@ -63,14 +63,14 @@ package struct ConsumptionService: Sendable {
     ///   - cases: tells what Apple waits for.
     ///   - links: tells whose purchases are.
     ///   - outcomes: tells what becomes of deliveries.
-    ///   - kick: tells the dispatcher that there is something to do.
+    ///   - kick: tells the dispatcher of a delivery that is to be sent.
     ///   - clock: the time of day, and waits.
     ///   - makeID: makes a delivery's id, ordered by the time given.
     ///   - digest: SHA-256.
     ///   - logger: where trouble is told.
     package init(
         gateway: any AppStoreGateway, deliveries: any DeliveryStore, cases: any CaseStore, links: any LinkStore,
-        outcomes: OutcomeBoard, kick: @escaping @Sendable () -> Void, clock: ServiceClock,
+        outcomes: OutcomeBoard, kick: @escaping @Sendable (Delivery) -> Void, clock: ServiceClock,
         makeID: @escaping @Sendable (Date) -> String, digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
     ) {
         self.gateway = gateway
@@ -171,7 +171,7 @@ extension ConsumptionService {
     private func outcome(
         of delivery: Delivery, _ watch: OutcomeBoard.Watch, until waitEnd: ContinuousClock.Instant
     ) async throws(ServiceError) -> Delivery {
-        kick()
+        kick(delivery)
         let wait = clock.remaining(until: waitEnd)
         guard !delivery.state.isFinal, wait > .zero else { return try Self.told(delivery) }
         if let ended = await outcomes.outcome(watch, within: wait, by: clock) { return try Self.told(ended) }

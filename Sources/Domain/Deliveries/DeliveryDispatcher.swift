@@ -14,6 +14,12 @@ package final class DeliveryDispatcher: Sendable {
         var recovery: ContinuousClock.Instant
         /// How often the store has failed without a success between.
         var storeFailures = 0
+        /// How many lanes the last look had to go through one by one.
+        var lanes = 0
+
+        /// The rest after a look through thousands of lanes, as happens while most of them rest themselves: about nine times
+        /// what it cost, so that whoever asks for something meanwhile is served.
+        var rest: Duration { min(.microseconds(25) * lanes, .seconds(1)) }
     }
 
     private struct State {
@@ -27,6 +33,8 @@ package final class DeliveryDispatcher: Sendable {
 
     /// How many deliveries are expired in one operation.
     private static let expiryBatch = 100
+    /// A look through no more lanes than this costs next to nothing.
+    private static let lanesWithoutRest = 100
     /// How soon what the store would not record is tried again.
     private static let owedPause = Duration.seconds(1)
 
@@ -59,6 +67,23 @@ package final class DeliveryDispatcher: Sendable {
     /// Lets the loop look at what is due; quick, and several calls may count as one.
     package func kick() { signal.wake() }
 
+    /// Lets the loop look at a delivery that was taken over, unless that would be in vain.
+    package func kick(for delivery: Delivery) {
+        if !isLookInVain(for: delivery) { kick() }
+    }
+
+    /// Whether the loop need not look at a new delivery now: its lane rests or nothing more can be sent, and the loop looks by
+    /// itself when that is over.
+    func isLookInVain(for delivery: Delivery) -> Bool {
+        let lane = DeliveryLane(app: delivery.app, environment: delivery.environment)
+        let instant = parts.clock.monotonicNow()
+        let canBeSent = state.withLock { state in
+            state.underWay < parts.policy.concurrency && !state.lanes.isPaused(lane, at: instant)
+        }
+        // The loop must hear of a deadline that it would sleep through.
+        return !canBeSent && parts.clock.remaining(until: delivery.deadline) > parts.policy.longestPause
+    }
+
     /// Waits until the loop turns, which shows that it does; for a watchdog.
     ///
     /// Returns at once while the loop waits for the store, whose own heartbeat tells of it.
@@ -76,6 +101,7 @@ package final class DeliveryDispatcher: Sendable {
             while !isStopping {
                 pulse.turned()
                 let pause = await turn(&round) { transfer in group.addTask { await self.attempt(transfer) } }
+                if round.lanes > Self.lanesWithoutRest { try? await parts.clock.sleep(round.rest) }
                 await signal.wait(atMost: pause, by: parts.clock)
             }
             pulse.ended()
@@ -153,6 +179,7 @@ extension DeliveryDispatcher {
         at now: Date, _ round: inout Round, _ start: (Transfer) -> Void
     ) async throws(ServiceError) {
         var isFromStart = round.position == nil
+        round.lanes = 0
         while !isStopping {
             let instant = parts.clock.monotonicNow()
             let (underWay, skipping) = state.withLock { ($0.underWay, $0.lanes.paused(at: instant)) }
@@ -164,14 +191,15 @@ extension DeliveryDispatcher {
             let claim = DeliveryClaim(
                 worker: worker, now: now, leaseUntil: parts.clock.now() + parts.policy.lease,
                 limit: parts.policy.concurrency - underWay, skipping: skipping, after: round.position)
-            let claimed = try await pulse.inStore { () throws(ServiceError) in
+            let (transfers, claimed) = try await pulse.inStore { () throws(ServiceError) in
                 try await parts.transfers.registering { () throws(ServiceError) in
                     try await parts.store.claimDeliveries(claim)
                 }
             }
-            state.withLock { $0.underWay += claimed.transfers.count }
-            claimed.transfers.forEach(start)
+            state.withLock { $0.underWay += transfers.count }
+            transfers.forEach(start)
             round.position = claimed.next
+            round.lanes += claimed.lanes
             guard claimed.next == nil else { continue }
             guard !isFromStart else { return }
             isFromStart = true

@@ -167,10 +167,13 @@ package struct DeliveryClaim: Sendable {
     package struct Result: Sendable {
         package let deliveries: [Delivery]
         package let next: Position?
+        /// How many lanes had to be looked at one by one, because others that rest stood in front.
+        package let lanes: Int
 
-        package init(deliveries: [Delivery], next: Position?) {
+        package init(deliveries: [Delivery], next: Position?, lanes: Int = 0) {
             self.deliveries = deliveries
             self.next = next
+            self.lanes = lanes
         }
     }
 

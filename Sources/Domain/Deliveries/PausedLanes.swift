@@ -13,6 +13,11 @@ struct PausedLanes: Sendable {
         return Set(ends.keys)
     }
 
+    /// Whether a lane rests at an instant.
+    func isPaused(_ lane: DeliveryLane, at now: ContinuousClock.Instant) -> Bool {
+        ends[lane].map { now < $0 } ?? false
+    }
+
     /// When the next lane is ready again.
     var nextEnd: ContinuousClock.Instant? { ends.values.min() }
 }

@@ -82,17 +82,17 @@ package final class TransfersUnderWay: Sendable {
 extension TransfersUnderWay {
     /// Claims deliveries and registers an attempt for each.
     ///
-    /// - Returns: the attempts, and where the next claim goes on.
+    /// - Returns: the attempts, and what the claim said.
     /// - Throws: what the claim throws.
     func registering(
         _ claim: () async throws(ServiceError) -> DeliveryClaim.Result
-    ) async throws(ServiceError) -> (transfers: [Transfer], next: DeliveryClaim.Position?) {
+    ) async throws(ServiceError) -> (transfers: [Transfer], claim: DeliveryClaim.Result) {
         state.withLock { $0.claims += 1 }
         var transfers: [Transfer] = []
         defer { register(transfers) }
         let result = try await claim()
         transfers = result.deliveries.map(Transfer.init)
-        return (transfers, result.next)
+        return (transfers, result)
     }
 
     private func register(_ transfers: [Transfer]) {

@@ -73,7 +73,7 @@ struct DeliveryFixture: Sendable {
         self.dispatcher = dispatcher
         consumption = ConsumptionService(
             gateway: gateway, deliveries: store, cases: sqlite, links: sqlite, outcomes: outcomes,
-            kick: { dispatcher.kick() }, clock: clock,
+            kick: { dispatcher.kick(for: $0) }, clock: clock,
             makeID: { _ in
                 let number = lastID.withLock { last in
                     last += 1

@@ -1,7 +1,8 @@
-import Domain
 import Foundation
 import TestSupport
 import Testing
+
+@testable import Domain
 
 /// A failure that all answers of an app in an environment share keeps the others of that lane from being tried in vain.
 @Suite(.timeLimit(.minutes(2))) struct DispatcherLaneTests {
@@ -28,6 +29,24 @@ import Testing
             fixture.advance(by: .seconds(120))
             #expect(try await fixture.ended(first).state == .accepted)
             #expect(try await fixture.ended(second).state == .accepted)
+        }
+    }
+
+    @Test func `nobody looks because of a delivery whose lane rests, unless its deadline comes soon`() async throws {
+        let coins = [Transaction.sample(id: "1"), .sample(id: "2"), .sample(id: "3", environment: .sandbox)]
+        try await DeliveryFixture.with(accounts: [coins]) { fixture in
+            fixture.gateway.plan([Self.slow], for: "1")
+            let first = try await fixture.send(environment: .production)
+            #expect(!fixture.dispatcher.isLookInVain(for: first))
+            _ = try await fixture.delivery(first.id) { $0.failure != nil }
+            #expect(fixture.dispatcher.isLookInVain(for: first))
+            let soon = try await fixture.send(
+                .transaction("2"), environment: .production, deadline: fixture.now.addingTimeInterval(30))
+            #expect(!fixture.dispatcher.isLookInVain(for: soon))
+            let other = try await fixture.send(.transaction("3"), environment: .sandbox)
+            #expect(!fixture.dispatcher.isLookInVain(for: other))
+            fixture.advance(by: .seconds(120))
+            #expect(!fixture.dispatcher.isLookInVain(for: first))
         }
     }
 

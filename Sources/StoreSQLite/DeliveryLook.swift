@@ -1,0 +1,155 @@
+import Domain
+import Foundation
+import GRDB
+
+/// One look for deliveries that may be claimed, soonest deadline first.
+///
+/// It walks the ready deliveries in the order of their deadlines. Where those of lanes to be skipped stand in front, it goes on
+/// lane by lane, so that it costs as much as there are lanes, however many deliveries wait in those that rest.
+struct DeliveryLook {
+    /// What a look found.
+    struct Finding: Sendable {
+        /// Which may be claimed.
+        let ids: [String]
+        /// Where the next look goes on when this one reached its bound; nil at the end.
+        let next: DeliveryClaim.Position?
+        /// How many lanes were asked for their first delivery, those that rest too.
+        let lanes: Int
+    }
+
+    /// How many ready deliveries are passed over before the look goes lane by lane, or ends.
+    static let walkBound = 500
+
+    /// A ready delivery, as the indexes hold it.
+    private struct Entry {
+        let deadline: Int64
+        let id: String
+        let lane: DeliveryLane
+        let transaction: String
+
+        /// Reads `deadline, id, transactionId`.
+        init(_ row: Row, in lane: DeliveryLane) throws {
+            deadline = try row.decode(atIndex: 0)
+            id = try row.decode(atIndex: 1)
+            transaction = try row.decode(atIndex: 2)
+            self.lane = lane
+        }
+    }
+
+    /// A transaction of an app.
+    private struct Purchase: Hashable {
+        let app: String
+        let transaction: String
+    }
+
+    var finding: Finding { Finding(ids: ids, next: next, lanes: lanes) }
+
+    private var ids: [String] = []
+    private var next: DeliveryClaim.Position?
+    private var lanes = 0
+    private let limit: Int
+    private let skipping: Set<DeliveryLane>
+    private let sending: Statement
+    /// Everything up to here has been looked at; what has reached its deadline is not looked at.
+    private var (deadline, id): (Int64, String)
+    private var purchases: Set<Purchase> = []
+
+    init(_ claim: DeliveryClaim, in database: Database) throws {
+        limit = claim.limit
+        skipping = claim.skipping
+        let start = (claim.now.milliseconds + 1, "")
+        let after = claim.after.map { ($0.deadline.milliseconds, $0.id) } ?? start
+        (deadline, id) = after < start ? start : after
+        sending = try database.cachedStatement(
+            sql: "SELECT 1 FROM delivery WHERE state = 'sending' AND app = ? AND transactionId = ?")
+        if try walk(database) { try walkLanes(database) }
+    }
+
+    /// Walks all ready deliveries.
+    ///
+    /// - Returns: whether the bound was reached because of lanes to be skipped.
+    private mutating func walk(_ database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT deadline, id, transactionId, app, environment FROM delivery
+                WHERE isReady = 1 AND (deadline, id) > (?, ?) ORDER BY deadline, id LIMIT ?
+                """)
+        let rows = try Row.fetchCursor(statement, arguments: [deadline, id, Self.walkBound])
+        var count = 0
+        var isSkipping = false
+        while ids.count < limit, let row = try rows.next() {
+            count += 1
+            let lane = DeliveryLane(
+                app: try row.value("app"), environment: try row.knownIfPresent("environment"))
+            let isSkipped = skipping.contains(lane)
+            isSkipping = isSkipping || isSkipped
+            try pass(Entry(row, in: lane), isSkipped: isSkipped)
+        }
+        guard count == Self.walkBound, ids.count < limit else { return false }
+        if !isSkipping { next = position }
+        return isSkipping
+    }
+
+    /// Walks the ready deliveries of the lanes that are not to be skipped.
+    private mutating func walkLanes(_ database: Database) throws {
+        // The first of each lane, the soonest last.
+        var heads = try heads(database)
+        heads.sort { ($0.deadline, $0.id) > ($1.deadline, $1.id) }
+        var count = 0
+        while ids.count < limit, let entry = heads.popLast() {
+            count += 1
+            try pass(entry, isSkipped: false)
+            if let following = try head(of: entry.lane, database) {
+                let place = heads.firstIndex { ($0.deadline, $0.id) < (following.deadline, following.id) }
+                heads.insert(following, at: place ?? heads.endIndex)
+            }
+            guard count < Self.walkBound || heads.isEmpty else {
+                next = position
+                return
+            }
+        }
+    }
+
+    /// The first delivery behind the present place of each lane that is not to be skipped.
+    private mutating func heads(_ database: Database) throws -> [Entry] {
+        let apps = try database.cachedStatement(
+            sql: "SELECT app FROM delivery WHERE isReady = 1 AND app > ? ORDER BY app LIMIT 1")
+        var heads: [Entry] = []
+        var last = ""
+        while let app = try String.fetchOne(apps, arguments: [last]) {
+            for environment in [nil] + AppStoreEnvironment.allCases {
+                let lane = DeliveryLane(app: app, environment: environment)
+                lanes += 1
+                if !skipping.contains(lane), let head = try head(of: lane, database) { heads.append(head) }
+            }
+            last = app
+        }
+        return heads
+    }
+
+    /// The first delivery of a lane behind the present place.
+    private func head(of lane: DeliveryLane, _ database: Database) throws -> Entry? {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT deadline, id, transactionId FROM delivery
+                WHERE isReady = 1 AND app = ? AND environment IS ? AND (deadline, id) > (?, ?)
+                ORDER BY deadline, id LIMIT 1
+                """)
+        return try Row.fetchOne(statement, arguments: [lane.app, lane.environment?.rawValue, deadline, id])
+            .map { try Entry($0, in: lane) }
+    }
+
+    /// Goes on behind a delivery, and takes it unless another one of its transaction is being sent or taken.
+    private mutating func pass(_ entry: Entry, isSkipped: Bool) throws {
+        (deadline, id) = (entry.deadline, entry.id)
+        guard !isSkipped,
+            try Int.fetchOne(sending, arguments: [entry.lane.app, entry.transaction]) == nil,
+            purchases.insert(Purchase(app: entry.lane.app, transaction: entry.transaction)).inserted
+        else { return }
+        ids.append(entry.id)
+    }
+
+    private var position: DeliveryClaim.Position {
+        DeliveryClaim.Position(deadline: Date(milliseconds: deadline), id: id)
+    }
+}
