@@ -4,17 +4,25 @@ import Glibc
 extension EasyHandle {
     /// Sets every option of a transfer except where its results go.
     ///
-    /// The handle must be fresh or reset.
+    /// On a handle that has carried a request of the same kind only what differs is set.
     ///
     /// - Parameters:
     ///   - request: What to send.
     ///   - configuration: What all transfers have in common.
+    /// - Returns: Whether all options were set, so that those about results must be too.
     /// - Throws: ``CurlError`` of kind ``CurlError/Kind/invalidRequest`` for a malformed header, otherwise whatever
     ///   curl says.
-    func prepare(_ request: CurlRequest, _ configuration: CurlConfiguration) throws(CurlError) {
+    func prepare(_ request: CurlRequest, _ configuration: CurlConfiguration) throws(CurlError) -> Bool {
+        let wanted = RequestKind(request)
+        let isNew = kind != wanted
+        if isNew {
+            if kind != nil { reset() }
+            try setSecurity(configuration, allowsClearText: wanted.allowsClearText)
+            try setConnection(configuration, unixSocket: wanted.unixSocket)
+            try set(CURLOPT_USERAGENT, configuration.userAgent)
+            kind = wanted
+        }
         try collectErrorDetail()
-        try setSecurity(configuration, allowsClearText: request.allowsClearText || request.unixSocket != nil)
-        try setConnection(configuration, unixSocket: request.unixSocket)
         if request.needsOwnConnection {
             try set(CURLOPT_FRESH_CONNECT, 1)
             try set(CURLOPT_FORBID_REUSE, 1)
@@ -26,7 +34,14 @@ extension EasyHandle {
         if request.method == .head { try set(CURLOPT_NOBODY, 1) }
         try set(CURLOPT_CUSTOMREQUEST, request.method.rawValue)
         try setHeaders(Self.headerLines(request))
-        try set(CURLOPT_USERAGENT, configuration.userAgent)
+        return isNew
+    }
+
+    /// Makes the handle ready for another request, after one that has ended well or not.
+    func recycle(after request: CurlRequest, succeeded: Bool) {
+        // What is set for a body, for instance, has no value that unsets it.
+        let isPlain = request.body == nil && request.method != .head && !request.needsOwnConnection
+        if succeeded && isPlain { forgetHeaders() } else { reset() }
     }
 
     private func setSecurity(_ configuration: CurlConfiguration, allowsClearText: Bool) throws(CurlError) {
@@ -81,14 +96,26 @@ extension EasyHandle {
     private static func headerLines(_ request: CurlRequest) throws(CurlError) -> [String] {
         var lines: [String] = []
         for (name, value) in request.headers {
-            guard isToken(name), !value.utf8.contains(where: { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F }) else {
+            guard isToken(name), !holdsControlCharacter(value) else {
                 throw CurlError(
                     CURLE_BAD_FUNCTION_ARGUMENT, during: "curl_slist_append", detail: "a header field is malformed")
             }
             lines.append(value.isEmpty ? "\(name);" : "\(name): \(value)")
         }
-        let given = Set(request.headers.map { $0.name.lowercased() })
-        return lines + ["expect", "accept", "content-type"].filter { !given.contains($0) }.map { "\($0):" }
+        for (name, line) in unasked
+        where !request.headers.contains(where: { CurlHeaders.areEqual($0.name.utf8, name.utf8) }) {
+            lines.append(line)
+        }
+        return lines
+    }
+
+    /// Fields that curl would add by itself, and the lines that keep it from it.
+    private static let unasked = [("Expect", "Expect:"), ("Accept", "Accept:"), ("Content-Type", "Content-Type:")]
+
+    /// Whether the text holds what no field value may (RFC 9110, section 5.5); a horizontal tab may be in it.
+    private static func holdsControlCharacter(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in bytes.contains { $0 < 0x20 && $0 != 0x09 || $0 == 0x7F } }
     }
 
     /// Whether the text can be a field name (RFC 9110, section 5.1).

@@ -9,6 +9,8 @@ final class EasyHandle {
     private let errorText: UnsafeMutablePointer<CChar>
     /// The request's header lines, which curl reads from our list while the transfer lasts.
     private var headerLines: UnsafeMutablePointer<curl_slist>?
+    /// For which kind of request the options are set that stay from one transfer to the next; nil for none.
+    var kind: RequestKind?
 
     init() throws(CurlError) {
         guard let pointer = curl_easy_init() else { throw CurlError(CURLE_FAILED_INIT, during: "curl_easy_init") }
@@ -26,6 +28,12 @@ final class EasyHandle {
     /// Forgets all options and results, but keeps what makes a further transfer cheaper.
     func reset() {
         curl_easy_reset(pointer)
+        forgetHeaders()
+        kind = nil
+    }
+
+    /// Lets go of the header lines that curl has read.
+    func forgetHeaders() {
         curl_slist_free_all(headerLines)
         headerLines = nil
     }

@@ -121,7 +121,7 @@ final class MultiLoop {
         do throws(CurlError) {
             try multi.remove(easy)
             if transfer.request.needsOwnConnection { try allowOwnConnections(ownConnections - 1, multi) }
-            easy.reset()
+            easy.recycle(after: transfer.request, succeeded: result.isSuccess)
             if idleHandles.count < Self.maximumIdleHandles { idleHandles.append(easy) }
             transfer.complete(result)
         } catch {
@@ -180,4 +180,8 @@ final class MultiLoop {
         guard let failure else { return .shutDown(requestMayHaveBeenSent: requestMayHaveBeenSent) }
         return failure.with(requestMayHaveBeenSent: requestMayHaveBeenSent)
     }
+}
+
+extension Result {
+    fileprivate var isSuccess: Bool { if case .success = self { true } else { false } }
 }

@@ -28,16 +28,20 @@ struct ResponseCollector {
             return false
         }
         guard !headersAreComplete else { return true }
-        let line = bytes.prefix { $0 != UInt8(ascii: "\r") && $0 != UInt8(ascii: "\n") }
-        if line.isEmpty {
+        var end = bytes.count
+        while end > 0, bytes[end - 1] == UInt8(ascii: "\n") || bytes[end - 1] == UInt8(ascii: "\r") { end -= 1 }
+        guard end > 0 else {
             headersAreComplete = !isInterim
-        } else if line.starts(with: "HTTP/".utf8) {
+            return true
+        }
+        let line = bytes[..<end]
+        if line.starts(with: "HTTP/".utf8) {
             headers.removeAll()
             isInterim = line.drop { $0 != UInt8(ascii: " ") }.dropFirst().first == UInt8(ascii: "1")
-        } else if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
-            headers.extendLast(by: Self.text(line))
+        } else if Self.isBlank(bytes[0]) {
+            headers.extendLast(by: Self.trimmed(line))
         } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-            headers.append(name: Self.text(line[..<colon]), value: Self.text(line[(colon + 1)...]))
+            headers.append(name: Self.trimmed(line[..<colon]), value: Self.trimmed(line[(colon + 1)...]))
         }
         return true
     }
@@ -56,9 +60,12 @@ struct ResponseCollector {
     }
 
     /// The text without white space at its ends (RFC 9110, section 5.5).
-    private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
-        let isBlank = { (byte: UInt8) in byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
-        guard let last = bytes.lastIndex(where: { !isBlank($0) }) else { return "" }
-        return String(decoding: bytes[...last].drop(while: isBlank), as: UTF8.self)
+    private static func trimmed(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> Slice<UnsafeBufferPointer<UInt8>> {
+        var (start, end) = (text.startIndex, text.endIndex)
+        while start < end, isBlank(text[start]) { start += 1 }
+        while start < end, isBlank(text[end - 1]) { end -= 1 }
+        return text[start..<end]
     }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") }
 }

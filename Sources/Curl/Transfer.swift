@@ -41,24 +41,27 @@ final class Transfer {
     /// Sets the handle up for this transfer.
     ///
     /// curl gets our address unretained: the loop holds the transfer for as long as the handle is in the multi handle,
-    /// and resets the handle before anyone else uses it.
+    /// and whoever uses the handle next sets an address of its own.
     func prepare(_ easy: EasyHandle) throws(CurlError) {
-        try easy.prepare(request, configuration)
+        if try easy.prepare(request, configuration) { try Self.setCallbacks(easy) }
         let address = Unmanaged.passUnretained(self).toOpaque()
-        try easy.set(CURLOPT_PRIVATE, address)
+        for option in [CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA] {
+            try easy.set(option, address)
+        }
+    }
+
+    /// Sets what curl calls with the address of a transfer.
+    private static func setCallbacks(_ easy: EasyHandle) throws(CurlError) {
         try easy.setPrerequest { address, _, _, _, _ in
             Transfer.at(address)?.beginAttempt()
             return CURL_PREREQFUNC_OK
         }
-        try easy.set(CURLOPT_PREREQDATA, address)
         try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, address in
             Transfer.at(address)?.collect(bytes, size * count) { $0.receiveHeader($1) } ?? 0
         }
-        try easy.set(CURLOPT_HEADERDATA, address)
         try easy.set(CURLOPT_WRITEFUNCTION) { bytes, size, count, address in
             Transfer.at(address)?.collect(bytes, size * count) { $0.receiveBody($1) } ?? 0
         }
-        try easy.set(CURLOPT_WRITEDATA, address)
     }
 
     /// The transfer whose handle this is, among those in the multi handle.
