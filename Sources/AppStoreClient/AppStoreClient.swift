@@ -13,7 +13,7 @@ package struct AppStoreClient: Sendable {
     /// Leaves it to whoever asks to try again.
     let singleAttemptCaller: UpstreamCaller
     let decoder: SignedDataDecoder
-    private let environments: EnvironmentMemory
+    let environments: EnvironmentMemory
 
     package init(
         configuration: UpstreamConfiguration, client: CurlClient, tokens: any TokenSource, budget: any CallBudget,
@@ -57,7 +57,7 @@ extension AppStoreClient {
             let environment = candidates.removeFirst()
             switch await caller.call(request, call, in: environment).result {
             case .success(let response):
-                await environments.remember(environment, of: identifier, app: call.app)
+                environments.remember(environment, of: identifier, app: call.app)
                 return (response, environment)
             case .failure(let failure):
                 let mayBeElsewhere = failure.isElsewhere || failure.error.reason == .noProductionRelease

@@ -4,18 +4,34 @@ import Synchronization
 
 /// Remembers which environment an identifier belongs to: in this process first, in the store behind it.
 ///
-/// Key: app and identifier. Bound: `capacity`; when it is full, everything goes and is read from the store again. An entry
-/// never becomes wrong: an identifier keeps its environment.
+/// | Cache | Key | Lifetime | Bound |
+/// | --- | --- | --- | --- |
+/// | environments | app and identifier | until `capacity / 2` others have come | `capacity` |
+/// | not yet written | app and identifier | until the next `save()` | `capacity`, beyond which nothing is added |
+///
+/// An entry never becomes wrong: an identifier keeps its environment. No answer waits for the store to take one: what was
+/// learnt is written afterwards, many entries at a time. A process that is killed before costs one call to the wrong
+/// environment for each, no more.
 final class EnvironmentMemory: Sendable {
     private struct Key: Hashable {
         let app: String
         let identifier: String
     }
 
+    private struct State {
+        var recent: [Key: AppStoreEnvironment] = [:]
+        /// What was recent before; what is asked for again becomes recent, and the rest goes.
+        var older: [Key: AppStoreEnvironment] = [:]
+        var unwritten: [Key: AppStoreEnvironment] = [:]
+    }
+
+    /// For so many apps at a time is written; they share a commit.
+    private static let concurrentWrites = 64
+
     private let store: any TransactionMemory
     private let capacity: Int
     private let logger: Logger
-    private let entries = Mutex<[Key: AppStoreEnvironment]>([:])
+    private let state = Mutex(State())
 
     init(store: any TransactionMemory, capacity: Int = 100_000, logger: Logger) {
         self.store = store
@@ -28,11 +44,11 @@ final class EnvironmentMemory: Sendable {
     /// A store that cannot be read costs a call, no more.
     func environment(of identifier: String, app: App) async -> AppStoreEnvironment? {
         let key = Key(app: app.slug, identifier: identifier)
-        if let known = entries.withLock({ $0[key] }) { return known }
+        if let known = state.withLock({ find(key, in: &$0) }) { return known }
         do {
             let known = try await store.known(app: app.slug, identifiers: [identifier])
             guard known.count == 1, let environment = known.first?.environment else { return nil }
-            keep(environment, key)
+            state.withLock { keep(environment, key, in: &$0) }
             return environment
         } catch {
             logger.warning(
@@ -42,28 +58,59 @@ final class EnvironmentMemory: Sendable {
         }
     }
 
-    /// Records what an answer told.
-    ///
-    /// A store that cannot be written costs a call later on, no more.
-    func remember(_ environment: AppStoreEnvironment, of identifier: String, app: App) async {
+    /// Records what an answer told; the store hears of it with the next `save()`.
+    func remember(_ environment: AppStoreEnvironment, of identifier: String, app: App) {
         let key = Key(app: app.slug, identifier: identifier)
-        guard entries.withLock({ $0[key] }) != environment else { return }
-        keep(environment, key)
-        do {
-            try await store.remember(
-                [KnownIdentifier(identifier: identifier, environment: environment, appTransactionID: nil)],
-                app: app.slug)
-        } catch {
-            logger.warning(
-                "An environment cannot be remembered",
-                metadata: ["app": "\(app.slug)", "cause": "\(error.cause ?? error.message)"])
+        state.withLock { state in
+            guard find(key, in: &state) != environment else { return }
+            keep(environment, key, in: &state)
+            if state.unwritten.count < capacity { state.unwritten[key] = environment }
         }
     }
 
-    private func keep(_ environment: AppStoreEnvironment, _ key: Key) {
-        entries.withLock { entries in
-            if entries.count >= capacity { entries.removeAll(keepingCapacity: true) }
-            entries[key] = environment
+    /// Writes what was learnt since the last time to the store.
+    ///
+    /// What cannot be written costs a call later on, no more.
+    func save() async {
+        let unwritten = state.withLock { state in
+            defer { state.unwritten = [:] }
+            return state.unwritten
         }
+        let entries = Dictionary(grouping: unwritten, by: \.key.app).mapValues { entries in
+            entries.map { KnownIdentifier(identifier: $0.key.identifier, environment: $0.value, appTransactionID: nil) }
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for (index, (app, entries)) in entries.enumerated() {
+                if index >= Self.concurrentWrites { await group.next() }
+                group.addTask { await self.write(entries, app: app) }
+            }
+        }
+    }
+
+    private func write(_ entries: [KnownIdentifier], app: String) async {
+        do {
+            try await store.remember(entries, app: app)
+        } catch {
+            logger.warning(
+                "Environments cannot be remembered",
+                metadata: [
+                    "app": "\(app)", "count": "\(entries.count)", "cause": "\(error.cause ?? error.message)",
+                ])
+        }
+    }
+
+    private func find(_ key: Key, in state: inout State) -> AppStoreEnvironment? {
+        if let known = state.recent[key] { return known }
+        guard let known = state.older[key] else { return nil }
+        keep(known, key, in: &state)
+        return known
+    }
+
+    private func keep(_ environment: AppStoreEnvironment, _ key: Key, in state: inout State) {
+        if state.recent.count >= capacity / 2 {
+            state.older = state.recent
+            state.recent = [:]
+        }
+        state.recent[key] = environment
     }
 }

@@ -25,7 +25,8 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     private struct Flight {
         let id: UInt64
         let deadline: CallDeadline
-        let task: Task<Void, Never>
+        /// Nil only until whoever has started the work has noted it here.
+        var task: Task<Void, Never>?
         var waiters: [UInt64: Waiter]
         /// The waiter with most time.
         var last: UInt64
@@ -53,8 +54,10 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         let id = nextID.add(1, ordering: .relaxed).newValue
         let ending = await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                if !join(key, id, Waiter(continuation: continuation, deadline: deadline), work) {
-                    continuation.resume(returning: .noRoom)
+                switch join(key, id, Waiter(continuation: continuation, deadline: deadline)) {
+                case .joined: break
+                case .first(let deadline): start(key, id, deadline, work)
+                case .noRoom: continuation.resume(returning: .noRoom)
                 }
                 // A cancellation that came before the line above found nobody to leave.
                 if Task.isCancelled { leave(key, id) }
@@ -69,16 +72,24 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    private func join(_ key: Key, _ id: UInt64, _ waiter: Waiter, _ work: @escaping Work) -> Bool {
+    /// What has become of somebody who came.
+    private enum Joining {
+        /// It waits with the others.
+        case joined
+        /// It waits, and is the one to start the work.
+        case first(CallDeadline)
+        case noRoom
+    }
+
+    private func join(_ key: Key, _ id: UInt64, _ waiter: Waiter) -> Joining {
         flights.withLock { flights in
             guard var flight = flights[key] else {
-                guard flights.count < maximumFlights else { return false }
+                guard flights.count < maximumFlights else { return .noRoom }
                 let deadline = CallDeadline(waiter.deadline)
-                let task = Task { finish(key, id, await work(deadline)) }
-                flights[key] = Flight(id: id, deadline: deadline, task: task, waiters: [id: waiter], last: id)
-                return true
+                flights[key] = Flight(id: id, deadline: deadline, waiters: [id: waiter], last: id)
+                return .first(deadline)
             }
-            guard flight.waiters.count < maximumWaiters else { return false }
+            guard flight.waiters.count < maximumWaiters else { return .noRoom }
             flight.waiters[id] = waiter
             let isLast = waiter.deadline > flight.deadline.instant
             let early = isLast ? flight.last : id
@@ -90,8 +101,20 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
                 flight.deadline.extend(to: waiter.deadline)
             }
             flights[key] = flight
+            return .joined
+        }
+    }
+
+    /// Starts the work on this thread, which most of it never leaves before it waits for the network.
+    private func start(_ key: Key, _ id: UInt64, _ deadline: CallDeadline, _ work: @escaping Work) {
+        let task = Task.immediate { finish(key, id, await work(deadline)) }
+        let isWanted = flights.withLock { flights in
+            guard flights[key]?.id == id else { return false }
+            flights[key]?.task = task
             return true
         }
+        // It has ended already, or everybody has left.
+        if !isWanted { task.cancel() }
     }
 
     private func timer(_ key: Key, _ id: UInt64, _ deadline: ContinuousClock.Instant) -> Task<Void, Never> {

@@ -1,31 +1,52 @@
 package import CoreMetrics
 import Domain
 import Metrics
+import Synchronization
 
 /// Counts calls of Apple's API by endpoint.
-package struct UpstreamMeter: Sendable {
-    private let factory: any MetricsFactory
+package final class UpstreamMeter: Sendable {
+    private struct Call: Hashable {
+        let endpoint: String
+        let app: String
+        let environment: AppStoreEnvironment
+        let status: Int?
+    }
 
-    package init(factory: any MetricsFactory) { self.factory = factory }
+    private let factory: any MetricsFactory
+    private let calls: CounterSet<Call>
+    private let retries: CounterSet<String>
+    private let verifications: CounterSet<String>
+    /// By endpoint, of which Apple has a few dozen.
+    private let durations = Mutex<[String: any TimerHandler]>([:])
+
+    package init(factory: any MetricsFactory) {
+        self.factory = factory
+        calls = CounterSet("purser_upstream_calls", factory: factory) { call in
+            [
+                ("endpoint", call.endpoint), ("app", call.app), ("environment", call.environment.rawValue),
+                ("status", call.status.map(String.init) ?? "none"),
+            ]
+        }
+        retries = CounterSet("purser_upstream_retries", factory: factory) { [("endpoint", $0)] }
+        verifications = CounterSet("purser_verifications", factory: factory) { [("result", $0)] }
+    }
 
     func count(
         _ endpoint: String, app: String, environment: AppStoreEnvironment, status: Int?, duration: Duration
     ) {
-        Counter(
-            label: "purser_upstream_calls",
-            dimensions: [
-                ("endpoint", endpoint), ("app", app), ("environment", environment.rawValue),
-                ("status", status.map(String.init) ?? "none"),
-            ], factory: factory
-        ).increment()
-        Timer(
-            label: "purser_upstream_call_duration_seconds", dimensions: [("endpoint", endpoint)], factory: factory
-        ).record(duration: duration)
+        calls.increment(Call(endpoint: endpoint, app: app, environment: environment, status: status))
+        let timer = durations.withLock { durations in
+            if let timer = durations[endpoint] { return timer }
+            let timer = factory.makeTimer(
+                label: "purser_upstream_call_duration_seconds", dimensions: [("endpoint", endpoint)])
+            durations[endpoint] = timer
+            return timer
+        }
+        let (seconds, attoseconds) = duration.components
+        timer.recordNanoseconds(seconds * 1_000_000_000 + attoseconds / 1_000_000_000)
     }
 
-    func countRetry(_ endpoint: String) {
-        Counter(label: "purser_upstream_retries", dimensions: [("endpoint", endpoint)], factory: factory).increment()
-    }
+    func countRetry(_ endpoint: String) { retries.increment(endpoint) }
 
     /// Tells whether calls to an environment are stopped: 1, or 0 when they go through.
     func circuitGauge(_ environment: AppStoreEnvironment) -> Gauge {
@@ -43,7 +64,5 @@ package struct UpstreamMeter: Sendable {
     }
 
     /// - Parameter result: `verified`, or why not.
-    func countVerification(_ result: String) {
-        Counter(label: "purser_verifications", dimensions: [("result", result)], factory: factory).increment()
-    }
+    func countVerification(_ result: String) { verifications.increment(result) }
 }

@@ -14,11 +14,26 @@ package final class KeyRing: Sendable {
 
     /// Who signs for which app at present.
     private struct Roles {
-        var activeByApp: [String: Key]
+        private(set) var activeByApp: [String: Key]
+        /// For how many apps each key signs, by its id.
+        private var appCounts: [String: Int]
         /// Keys that a standby key has replaced for an app.
-        var replaced: Set<String> = []
+        private(set) var replaced: Set<String> = []
 
-        func isActive(_ keyID: String) -> Bool { activeByApp.values.contains { $0.keyID == keyID } }
+        init(activeByApp: [String: Key]) {
+            self.activeByApp = activeByApp
+            appCounts = Dictionary(activeByApp.values.map { ($0.keyID, 1) }, uniquingKeysWith: +)
+        }
+
+        func isActive(_ keyID: String) -> Bool { appCounts[keyID, default: 0] > 0 }
+
+        /// Puts a key in the place of another.
+        mutating func replace(_ other: String, by key: Key, for app: String) {
+            activeByApp[app] = key
+            appCounts[other, default: 0] -= 1
+            appCounts[key.keyID, default: 0] += 1
+            replaced.insert(other)
+        }
     }
 
     /// Those that can sign, in the order they were declared.
@@ -52,6 +67,9 @@ package final class KeyRing: Sendable {
     /// The key that signs for an app.
     func activeKey(for app: App) -> Key? { roles.withLock { $0.activeByApp[app.slug] } }
 
+    /// The id of the key that signs for an app, for whoever must not see the key.
+    package func activeKeyID(for app: App) -> String? { activeKey(for: app)?.keyID }
+
     /// The keys that could take over for an app, in the order they were declared.
     func standbyKeys(for app: App) -> [Key] {
         roles.withLock { roles in
@@ -69,8 +87,7 @@ package final class KeyRing: Sendable {
         guard let key = standbyKeys(for: app).first(where: { $0.keyID == keyID }) else { return false }
         return roles.withLock { roles in
             guard roles.activeByApp[app.slug]?.keyID == refused else { return false }
-            roles.activeByApp[app.slug] = key
-            roles.replaced.insert(refused)
+            roles.replace(refused, by: key, for: app.slug)
             return true
         }
     }

@@ -101,7 +101,8 @@ package struct TokenMinter: TokenSource {
     package func refresh(_ apps: [App]) {
         for app in apps {
             guard let key = keys.activeKey(for: app) else { continue }
-            slots.slot(key.keyID, app.bundleID).withLock { slot in
+            // An app that nobody has asked for has no slot, and gets none here.
+            slots.existing(key.keyID, app.bundleID)?.withLock { slot in
                 guard slot.wasUsed, let held = slot.held, !isFresh(held, share: policy.refreshShare) else { return }
                 slot.wasUsed = false
                 do throws(ServiceError) {

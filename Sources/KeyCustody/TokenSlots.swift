@@ -48,6 +48,11 @@ final class TokenSlots: Sendable {
         }
     }
 
+    /// The slot of a token that somebody has asked for before.
+    func existing(_ keyID: String, _ bundleID: String) -> LockedSlot? {
+        slots.withLock { $0[Key(keyID: keyID, bundleID: bundleID)] }
+    }
+
     /// Whether a refusal may force a mint: once an interval for each key, so that a key which Apple refuses for good does
     /// not turn every call into a signature.
     func mayMintAfterRefusal(keyID: String, at instant: ContinuousClock.Instant, interval: Duration) -> Bool {

@@ -23,10 +23,14 @@ package struct Endpoint: Sendable, Hashable {
     package var path: String {
         var parameters = pathParameters.makeIterator()
         var path = ""
-        for segment in operation.pathTemplate.split(separator: "/") {
+        // By bytes: this runs for every call, and finding characters costs ten times as much.
+        for segment in operation.pathTemplate.utf8.split(separator: UInt8(ascii: "/")) {
             path += "/"
-            path +=
-                segment.hasPrefix("{") ? PercentEncoding.encode(pathSegment: parameters.next() ?? "") : String(segment)
+            if segment.first == UInt8(ascii: "{") {
+                path += PercentEncoding.encode(pathSegment: parameters.next() ?? "")
+            } else {
+                path += Substring(segment)
+            }
         }
         return path
     }
