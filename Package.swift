@@ -121,7 +121,7 @@ let package = Package(
             name: "purser-bench",
             dependencies: [
                 "AppStoreAPI", "AppStoreClient", "Curl", "Domain", "JOSE", "KeyCustody", "OpenSSL", argumentParser,
-                asyncHTTPClient, coreMetrics, grdb, logging, nioSSL,
+                asyncHTTPClient, coreMetrics, grdb, logging, nioCore, nioHTTP1, nioSSL,
             ]),
         .executableTarget(
             name: "appstore-simulator",

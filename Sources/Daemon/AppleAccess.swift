@@ -19,7 +19,7 @@ struct AppleAccess: Sendable {
     /// - Throws: `CurlError`, `storeUnavailable`.
     init(
         _ configuration: DaemonConfiguration, keys: KeyRing, callers: CallerKeyService, store: SQLiteStore,
-        verifier: SignedDataVerifier, metrics: PrometheusRegistry, _ surroundings: Surroundings
+        verifier: SignedDataVerifier, meter: UpstreamMeter, metrics: PrometheusRegistry, _ surroundings: Surroundings
     ) async throws {
         let (now, logger) = (surroundings.now, surroundings.logger)
         curl = try CurlClient(configuration: .init(configuration.apple))
@@ -31,13 +31,14 @@ struct AppleAccess: Sendable {
         client = AppStoreClient(
             configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
             budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
-            clock: UpstreamClock(now: now), meter: UpstreamMeter(factory: metrics), logger: logger)
+            clock: UpstreamClock(now: now), meter: meter, logger: logger)
     }
 
     /// What runs as long as Apple is called, in dependency order.
     func services(apps: AppCatalog, logger: Logger) -> [any Service] {
         [
             BudgetCheckpointService(checkpoint: checkpoint, clock: ContinuousClock(), logger: logger),
+            EnvironmentMemoryService(clock: ContinuousClock(), save: client.saveEnvironments),
             CurlService(client: curl), TokenRefresher(minter: minter, apps: apps.all),
         ]
     }

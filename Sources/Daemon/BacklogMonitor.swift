@@ -35,6 +35,10 @@ final class BacklogMonitor: Sendable {
     private let apps: AppCatalog
     private let metrics: any MetricsFactory
     private let now: WallClock
+    private let sendingHeld: Gauge
+    private let quarantined: Gauge
+    /// By the slug of the app; at most one each.
+    private let gauges = Mutex<[String: BacklogGauges]>([:])
     private let latest = Mutex<Backlog?>(nil)
 
     init(
@@ -45,6 +49,8 @@ final class BacklogMonitor: Sendable {
         self.apps = apps
         self.metrics = metrics
         self.now = now
+        sendingHeld = Gauge(label: "purser_sending_held", dimensions: [], factory: metrics)
+        quarantined = Gauge(label: "purser_quarantined_notifications", dimensions: [], factory: metrics)
     }
 
     /// What the last look found; nil before the first one and after one that failed.
@@ -64,31 +70,23 @@ final class BacklogMonitor: Sendable {
         }
     }
 
+    /// An app has series from the first time on that anything of it waits: ten thousand apps of which nothing does cost
+    /// nothing, here and in every scrape.
     private func show(_ backlog: Backlog, at now: Date) {
-        gauge("purser_sending_held", backlog.hold == nil ? 0 : 1)
-        gauge("purser_quarantined_notifications", Double(backlog.quarantined.count))
-        for app in apps.all {
-            let waiting = backlog.deliveries.filter { $0.app == app.slug }
-            for state in [Delivery.State.queued, .sending] {
-                let count = waiting.first { $0.state == state }?.count ?? 0
-                gauge("purser_deliveries", Double(count), [("app", app.slug), ("state", state.rawValue)])
+        sendingHeld.record(backlog.hold == nil ? 0 : 1)
+        quarantined.record(backlog.quarantined.count)
+        let deliveries = Dictionary(grouping: backlog.deliveries, by: \.app)
+        let cases = Dictionary(grouping: backlog.cases, by: \.app)
+        let shown = gauges.withLock { gauges in
+            for slug in Set(deliveries.keys).union(cases.keys) where gauges[slug] == nil {
+                // Nor has one that has left the configuration.
+                guard let app = try? apps.app(slug) else { continue }
+                gauges[slug] = BacklogGauges(app, factory: metrics)
             }
-            let oldest = waiting.map(\.oldestCreatedAt).min()
-            gauge(
-                "purser_delivery_oldest_age_seconds", oldest.map { max(0, now.timeIntervalSince($0)) } ?? 0,
-                [("app", app.slug)])
-            for environment in app.environments {
-                let open = backlog.cases.first { $0.app == app.slug && $0.environment == environment }
-                let dimensions = [("app", app.slug), ("environment", environment.rawValue)]
-                gauge("purser_cases_open", Double(open?.open ?? 0), dimensions)
-                gauge(
-                    "purser_case_nearest_deadline_seconds",
-                    open.map { $0.nearestDeadline.timeIntervalSince(now) } ?? .infinity, dimensions)
-            }
+            return gauges
         }
-    }
-
-    private func gauge(_ label: String, _ value: Double, _ dimensions: [(String, String)] = []) {
-        Gauge(label: label, dimensions: dimensions, factory: metrics).record(value)
+        for (slug, gauges) in shown {
+            gauges.show(deliveries[slug] ?? [], cases[slug] ?? [], at: now)
+        }
     }
 }

@@ -45,7 +45,7 @@ struct BacklogService<C: Clock<Duration>>: Service {
                 if isStoreWell && isAppleWell && !(wasStoreWell && wasAppleWell) { recovered() }
                 (wasStoreWell, wasAppleWell) = (isStoreWell, isAppleWell)
                 let line = health.statusLine
-                if line != told { notifier.tell(.status(line), logger: logger) }
+                if line != told { await notifier.tell(.status(line), logger: logger) }
                 told = line
             } while (try? await clock.sleep(for: interval)) != nil
         }

@@ -8,7 +8,7 @@ import Systemd
 func openStore(_ location: StoreLocation, _ surroundings: Surroundings) async throws -> SQLiteStore {
     let patience = Task {
         repeat {
-            surroundings.notifier.tell(
+            await surroundings.notifier.tell(
                 .extendTimeout(.seconds(30)), .status("Opening the store"), logger: surroundings.logger)
         } while (try? await Task.sleep(for: .seconds(10))) != nil
     }

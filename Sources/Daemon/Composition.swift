@@ -73,17 +73,18 @@ package func makeDaemon(
     let apps = AppCatalog(configuration.apps)
     let access = try await CallerAccess(configuration, apps: apps, store: store, now: now, logger: logger)
     let verifier = SignedDataVerifier(roots: roots, now: now)
+    let meter = UpstreamMeter(factory: metrics)
     let apple = try await AppleAccess(
-        configuration, keys: keys, callers: access.keys, store: store, verifier: verifier, metrics: metrics,
-        surroundings)
+        configuration, keys: keys, callers: access.keys, store: store, verifier: verifier, meter: meter,
+        metrics: metrics, surroundings)
     let snapshots = SnapshotCache(
         lifetime: configuration.snapshots.lifetime, maximumBytes: configuration.snapshots.maximumBytes)
     let refunds = RefundWork(
         RefundWork.Surroundings(
             configuration: configuration, apps: apps, store: store, client: apple.client,
             verifier: MeteredNotificationVerifier(
-                NotificationAuthenticator(verifier: verifier, meter: UpstreamMeter(factory: metrics)),
-                metrics: metrics), snapshots: snapshots, now: now, logger: logger))
+                NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics), snapshots: snapshots,
+            now: now, logger: logger))
     let events = EventFeed(store: store, bell: store.bell)
     let backlog = BacklogMonitor(apps: apps, metrics: metrics, now: now) { () throws(ServiceError) in
         try await Backlog.read(store)

@@ -1,6 +1,5 @@
 import CoreMetrics
 import Domain
-import Foundation
 import HTTPAPI
 import Listener
 import Logging
@@ -20,6 +19,7 @@ struct Faces {
     let now: WallClock
     let eventLoops: MultiThreadedEventLoopGroup
     let logger: Logger
+    private let requestIDs = RequestIDs()
 
     /// Listeners that are bound, with their addresses by name.
     struct Bound {
@@ -58,10 +58,12 @@ struct Faces {
         guard let settings else { return }
         let face = Face(
             options(name, settings), routes: routes(), authenticator: authenticator, metrics: metrics, now: now,
-            makeRequestID: Self.makeRequestID, logger: logger)
+            makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
-            configuration: ListenerConfiguration(name, settings), answering: face.respond(to:from:),
-            eventLoopGroup: eventLoops, logger: logger)
+            configuration: ListenerConfiguration(name, settings),
+            answering: { request, channel, permit in
+                await face.respond(to: request, from: channel, place: permit.map(RequestPlace.init))
+            }, answeringOverload: face.turnAway, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
 
@@ -73,10 +75,11 @@ struct Faces {
             options(name, settings),
             calls: DoorCalls(environment: environment, door: door, consumption: services.consumption),
             authenticator: DoorAuthenticator(tokens: access.tokens), metrics: metrics, now: now,
-            makeRequestID: Self.makeRequestID, logger: logger)
+            makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
-            configuration: ListenerConfiguration(name, settings), answering: face.respond(to:from:),
-            eventLoopGroup: eventLoops, logger: logger)
+            configuration: ListenerConfiguration(name, settings),
+            answering: { request, channel, _ in await face.respond(to: request, from: channel) },
+            answeringOverload: face.turnAway, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
 
@@ -88,14 +91,19 @@ struct Faces {
     private func options(_ name: String, _ settings: ListenerSettings) -> Face.Options {
         Face.Options(name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline)
     }
+}
 
-    private static func makeRequestID() -> String { UUID().uuidString.lowercased() }
+extension RequestPlace {
+    init(_ permit: RequestPermit) {
+        self.init(leave: permit.beginIdling, retake: permit.endIdling)
+    }
 }
 
 extension ListenerConfiguration {
     init(_ name: String, _ settings: ListenerSettings) {
         self.init(name: name, address: settings.address)
         maximumConnections = settings.maximumConnections
+        maximumRequests = settings.maximumRequests
         maximumHeaderBytes = settings.maximumHeaderBytes
         maximumBodyBytes = settings.maximumBodyBytes
         idleTimeout = settings.idleTimeout

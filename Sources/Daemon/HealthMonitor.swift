@@ -54,7 +54,7 @@ final class HealthMonitor: HealthReporter {
     /// One line for people, as in `systemctl status`.
     var statusLine: String {
         if isDraining { return "Draining: requests in flight are finished" }
-        let signing = apps.all.count { app in activeKey(of: app) != nil }
+        let signing = apps.all.count { app in keyRing.activeKeyID(for: app) != nil }
         return "Serving \(apps.all.count) apps, \(signing) of them with an active key"
             + (backlog?.status ?? "")
             + (usesCustomUpstream ? "; upstream is custom, not Apple" : "")
@@ -82,11 +82,11 @@ final class HealthMonitor: HealthReporter {
                 name: "serving", isHealthy: !isDraining, detail: isDraining ? "draining" : "accepting requests"),
         ]
         for app in apps.all {
-            let key = activeKey(of: app)
+            let key = keyRing.activeKeyID(for: app)
             parts.append(
                 HealthReport.Part(
                     name: "key:\(app.slug)", isHealthy: key != nil,
-                    detail: key.map { "\($0.keyID) is active" } ?? "no active key: calls to Apple fail"))
+                    detail: key.map { "\($0) is active" } ?? "no active key: calls to Apple fail"))
         }
         // Who asks gets what waits now, not at the last look; a look that fails is told of by `BacklogService`.
         if isUsable { try? await backlogMonitor.look() }
@@ -120,10 +120,6 @@ final class HealthMonitor: HealthReporter {
     }
 
     func keys() async -> [KeyStatus] { keyRing.statuses }
-
-    private func activeKey(of app: App) -> KeyStatus? {
-        keyRing.statuses.first { $0.state == .active && $0.apps.contains(app.slug) }
-    }
 
     /// A store that hangs, as on a dead disk, counts as unusable; the look at it ends by itself later.
     private func storeIsUsable() async -> Bool {

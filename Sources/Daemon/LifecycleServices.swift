@@ -43,11 +43,11 @@ struct ReadinessService: Service {
     let logger: Logger
 
     func run() async throws {
-        notifier.tell(.ready, .status(health.statusLine), logger: logger)
+        await notifier.tell(.ready, .status(health.statusLine), logger: logger)
         logger.notice("Ready: \(health.statusLine)")
         try? await gracefulShutdown()
         health.startDraining()
-        notifier.tell(.status(health.statusLine), logger: logger)
+        await notifier.tell(.status(health.statusLine), logger: logger)
         logger.notice("Draining", metadata: ["delay": "\(drainDelay)"])
         // The orchestrator needs this long to see `/readyz` and to send its callers elsewhere.
         try? await Task.sleep(for: drainDelay)
@@ -62,17 +62,17 @@ struct StoppingService: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        notifier.tell(.stopping, .status("Stopping"), logger: logger)
+        await notifier.tell(.stopping, .status("Stopping"), logger: logger)
         logger.notice("Stopping")
     }
 }
 
 extension Notifier {
     /// Notifies the service manager; that it cannot be told is logged, as nothing else can be done about it.
-    func tell(_ states: State..., logger: Logger) {
+    func tell(_ states: State..., logger: Logger) async {
         for state in states {
             do {
-                _ = try notify(state)
+                try await notify(state)
             } catch {
                 logger.error("The service manager cannot be told", metadata: ["cause": "\(error)"])
             }

@@ -1,19 +1,27 @@
 import AppStoreAPI
+import AppStoreClient
 import CoreMetrics
 import Domain
-import Metrics
 
 /// Counts the notifications that come in, by type and by what the verifier says of them.
 struct MeteredNotificationVerifier: NotificationVerifier {
+    private struct Received: Hashable {
+        let app: String
+        let type: String
+        let result: String
+    }
+
     /// The type of those whose type this version does not know: the sender must not be able to make series without end.
     private static let otherType = "other"
 
     private let verifier: any NotificationVerifier
-    private let factory: any MetricsFactory
+    private let received: CounterSet<Received>
 
     init(_ verifier: any NotificationVerifier, metrics factory: any MetricsFactory) {
         self.verifier = verifier
-        self.factory = factory
+        received = CounterSet("purser_notifications", factory: factory) { received in
+            [("app", received.app), ("type", received.type), ("result", received.result)]
+        }
     }
 
     func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
@@ -30,9 +38,6 @@ struct MeteredNotificationVerifier: NotificationVerifier {
     }
 
     private func count(_ app: App, type: String, result: String) {
-        Counter(
-            label: "purser_notifications", dimensions: [("app", app.slug), ("type", type), ("result", result)],
-            factory: factory
-        ).increment()
+        received.increment(Received(app: app.slug, type: type, result: result))
     }
 }

@@ -3,6 +3,8 @@ enum MetricsHelp {
     static let texts: [String: String] = [
         "purser_http_requests": "Requests answered, by listener, route, method and status.",
         "purser_http_request_duration_seconds": "Time from a request's head to its answer's head.",
+        "purser_http_requests_turned_away":
+            "Requests answered with 503 because too many others were worked on, by listener.",
         "purser_upstream_calls":
             "Attempts of calls to Apple, by endpoint, app, environment and status; status none: no answer.",
         "purser_upstream_call_duration_seconds": "Time of one attempt of a call to Apple.",

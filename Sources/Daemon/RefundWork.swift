@@ -47,7 +47,8 @@ struct RefundWork: Sendable {
             worker: UUID().uuidString.lowercased())
         consumption = ConsumptionService(
             gateway: parts.client, deliveries: store, cases: store, links: store, outcomes: outcomes,
-            kick: dispatcher.kick, clock: clock, makeID: UUIDVersion7.make(at:), digest: Self.digest, logger: logger)
+            kick: dispatcher.kick(for:), clock: clock, makeID: UUIDVersion7.make(at:), digest: Self.digest,
+            logger: logger)
         deliveries = DeliveryService(store: store, transfers: transfers, outcomes: outcomes, now: parts.now)
         cases = CaseService(store: store, deliveries: store, transfers: transfers, now: parts.now)
         consent = ConsentService(store: store, transfers: transfers, outcomes: outcomes, now: parts.now)

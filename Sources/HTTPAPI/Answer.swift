@@ -1,6 +1,7 @@
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import JSON
+import NIOCore
 
 /// What a handler answers with.
 struct Answer: Sendable {
@@ -26,12 +27,17 @@ struct Answer: Sendable {
         return Answer(status: status, contentType: json, body: .bytes(writer.takeBytes()))
     }
 
-    /// The answer as Hummingbird sends it.
-    func response(requestID: String) -> Response {
+    /// The answer as HummingbirdCore sends it.
+    ///
+    /// `preferenceApplied`: which of the client's preferences were honoured, if any.
+    func response(requestID: String, date: String, preferenceApplied: String?) -> Response {
         var fields = headers
-        fields[.contentType] = contentType
-        fields[.cacheControl] = "no-store"
-        fields[.xRequestID] = requestID
+        // None of these stands in `headers`; appended, they need not be looked up.
+        fields.append(HTTPField(name: .contentType, value: contentType))
+        fields.append(HTTPField(name: .cacheControl, value: "no-store"))
+        fields.append(HTTPField(name: .xRequestID, value: requestID))
+        fields.append(HTTPField(name: .date, value: date))
+        if let preferenceApplied { fields.append(HTTPField(name: .preferenceApplied, value: preferenceApplied)) }
         switch body {
         case .bytes(let bytes):
             return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))

@@ -23,14 +23,18 @@ enum AppRoutes {
 
     /// Every app with the state of its keys, for operators.
     static func listWithKeys(_ apps: AppCatalog, _ health: any HealthReporter) async -> Answer {
-        let keys = await health.keys()
+        var keys: [String: [KeyStatus]] = [:]
+        for key in await health.keys() {
+            for app in key.apps { keys[app, default: []].append(key) }
+        }
+        let keysByApp = keys
         return Answer.object { writer in
             writer.memberArray("apps") { writer in
                 for app in apps.all {
                     writer.object { writer in
                         write(app, to: &writer)
                         writer.memberArray("keys") { writer in
-                            for key in keys where key.apps.contains(app.slug) { write(key, to: &writer) }
+                            for key in keysByApp[app.slug] ?? [] { write(key, to: &writer) }
                         }
                     }
                 }

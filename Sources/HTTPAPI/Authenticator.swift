@@ -1,6 +1,6 @@
 package import Domain
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 
 /// Finds out which caller a request comes from (RFC 6750 bearer tokens).
@@ -45,9 +45,9 @@ package struct Authenticator: Sendable {
 enum BearerCredential {
     /// The token, if the header holds one.
     static func token(_ header: String?) -> String? {
-        guard let parts = header?.split(separator: " ", maxSplits: 1), parts.count == 2,
-            parts[0].lowercased() == "bearer"
+        guard let parts = header?.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1), parts.count == 2,
+            Substring(parts[0]).lowercased() == "bearer"
         else { return nil }
-        return String(parts[1])
+        return String(Substring(parts[1]))
     }
 }

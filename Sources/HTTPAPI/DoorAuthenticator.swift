@@ -1,6 +1,6 @@
 package import Domain
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 
 /// Finds out which caller a request at an Apple-compatible door comes from, by the JWT that it signed.

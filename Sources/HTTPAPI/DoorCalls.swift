@@ -1,8 +1,9 @@
 package import Domain
 import Foundation
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import JSON
+import NIOCore
 
 /// What a door does with a call that its caller may make: passes it on, or sends consumption by the one way out.
 package struct DoorCalls: Sendable {

@@ -1,7 +1,6 @@
 package import Domain
 import Foundation
 import HTTPTypes
-import Hummingbird
 package import HummingbirdCore
 package import Logging
 package import Metrics
@@ -17,11 +16,11 @@ package struct DoorFace: Sendable {
     private let options: Face.Options
     private let calls: DoorCalls
     private let authenticator: DoorAuthenticator
-    private let meter: RequestMeter
-    private let clock: HTTPDateClock
-    private let now: WallClock
-    private let makeRequestID: @Sendable () -> String
     private let logger: Logger
+    let meter: RequestMeter
+    let clock: HTTPDateClock
+    let now: WallClock
+    let makeRequestID: @Sendable () -> String
 
     /// A door to one environment.
     ///

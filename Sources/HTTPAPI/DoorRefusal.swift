@@ -1,8 +1,9 @@
 import Domain
 import Foundation
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import JSON
+import NIOCore
 
 /// Turns a `ServiceError` into an answer as Apple would give it, for programs that know Apple's errors alone.
 ///
@@ -29,12 +30,28 @@ enum DoorRefusal {
             return response(.unauthorized, "text/plain", Array("Unauthenticated\n".utf8), now: now)
         }
         let (status, code) = statusAndCode(of: error)
+        return response(
+            status, contentType, body(code, message(of: error)), retryAfter: error.retryAfter, now: now)
+    }
+
+    /// The answer to a request that nobody has time for.
+    static func overload(now: Date) -> OverloadResponse {
+        let error = ServiceError.overloaded
+        let (status, code) = statusAndCode(of: error)
+        return OverloadResponse(
+            Answer(
+                status: status, contentType: contentType,
+                headers: [.retryAfter: retryTime(OverloadResponse.pause, now)],
+                body: .bytes(body(code, message(of: error)))))
+    }
+
+    private static func body(_ code: Int64, _ message: String) -> [UInt8] {
         var writer = JSONWriter(capacity: 256)
         writer.object { writer in
             writer.member("errorCode", code)
-            writer.member("errorMessage", message(of: error))
+            writer.member("errorMessage", message)
         }
-        return response(status, contentType, writer.takeBytes(), retryAfter: error.retryAfter, now: now)
+        return writer.takeBytes()
     }
 
     private static func statusAndCode(of error: ServiceError) -> (HTTPResponse.Status, Int64) {
@@ -43,6 +60,7 @@ enum DoorRefusal {
         case .appleUnauthorized, .appleUnavailable, .appleAnswerInvalid, .keyUnavailable, .storeUnavailable,
             .deadlineExceeded:
             return (.internalServerError, AppleCode.generalInternalRetryable)
+        case .overloaded: return (.serviceUnavailable, AppleCode.generalInternalRetryable)
         // Trying again may do twice what has been done, or meets the same fault.
         case .outcomeUnknown, .internalError, .environmentNotSupported:
             return (.internalServerError, AppleCode.generalInternal)

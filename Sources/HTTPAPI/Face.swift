@@ -1,7 +1,5 @@
 package import Domain
-import Foundation
 import HTTPTypes
-import Hummingbird
 package import HummingbirdCore
 package import Logging
 package import Metrics
@@ -27,15 +25,13 @@ package struct Face: Sendable {
 
     private let options: Options
     private let routes: [Route]
-    private let paths: Set<String>
-    /// Those of routes whose work goes on after an early answer.
-    private let pathsGoingOn: Set<String>
-    private let responder: RouterResponder<FaceContext>
+    private let table: RouteTable
     private let authenticator: Authenticator?
-    private let meter: RequestMeter
-    private let clock: HTTPDateClock
     private let logger: Logger
-    private let makeRequestID: @Sendable () -> String
+    let meter: RequestMeter
+    let clock: HTTPDateClock
+    let makeRequestID: @Sendable () -> String
+    let overload: OverloadResponse
 
     /// A face with these routes.
     ///
@@ -46,120 +42,120 @@ package struct Face: Sendable {
     ) {
         self.options = options
         self.routes = routes
-        paths = Set(routes.map(\.path))
-        pathsGoingOn = Set(routes.filter(\.goesOn).map(\.path))
+        table = RouteTable(routes.map { ($0.method, $0.path) })
         self.authenticator = authenticator
         meter = RequestMeter(face: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
         self.logger = logger
         self.makeRequestID = makeRequestID
-        let router = Router(context: FaceContext.self)
-        for route in routes {
-            router.on(RouterPath(route.path), method: route.method) { request, context in
-                try await Self.respond(to: request, context, route, options)
-            }
-        }
-        responder = router.buildResponder()
+        let placeholder = "00000000-0000-0000-0000-000000000000"
+        overload = OverloadResponse(
+            ProblemResponse.answer(.overloaded, requestID: placeholder), placeholder: placeholder)
     }
 
     /// What a listener calls for every request: answers it; every failure becomes a problem answer.
     ///
-    /// Cancelled when the client goes away.
-    package func respond(to request: Request, from channel: any Channel) async -> Response {
+    /// Cancelled when the client goes away. `place`: what the request may let go while it waits.
+    package func respond(
+        to request: Request, from channel: any Channel, place: RequestPlace? = nil
+    ) async -> Response {
         let start = ContinuousClock.now
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
         var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
-        var context = FaceContext(source: ApplicationRequestContextSource(channel: channel, logger: logger))
-        context.requestID = requestID
-        context.start = start
-        context.preferences = PreferHeader(request.headers)
-        var response: Response
-        do {
-            context.caller = try authenticator?.caller(of: request, from: channel)
-            response = try await responder.respond(to: request, context: context)
-            // The router answers by itself, without a body, when it has no route.
-            guard let path = context.endpointPath, paths.contains(path) else { throw unrouted(request) }
-        } catch let error as ServiceError {
-            record.failure = error
-            response = ProblemResponse.answer(error, requestID: requestID).response(requestID: requestID)
+        let preferences = PreferHeader(request.headers)
+        var route: Route?
+        var answer: Answer
+        do throws(ServiceError) {
+            let caller = try authenticator?.caller(of: request, from: channel)
+            record.caller = caller?.name
+            let (found, parameters) = try find(request)
+            route = found
+            record.route = found.path
+            answer = try await respond(
+                to: request,
+                Surroundings(
+                    requestID: requestID, start: start, preferences: preferences, caller: caller, place: place),
+                found, parameters)
         } catch {
-            let wrapped = ServiceError(.internalError, "Internal error.", cause: "\(type(of: error)): \(error)")
-            record.failure = wrapped
-            response = ProblemResponse.answer(wrapped, requestID: requestID).response(requestID: requestID)
+            record.failure = error
+            answer = ProblemResponse.answer(error, requestID: requestID)
+            if case .methodNotAllowed = error.reason { answer.headers[.allow] = allowedMethods(request) }
         }
-        if response.status == .methodNotAllowed { response.headers[.allow] = allowedMethods(request.uri.path) }
-        let goesOn = context.endpointPath.map(pathsGoingOn.contains) ?? false
-        response.headers[.preferenceApplied] = context.preferences.applied(canRespondAsync: goesOn)
-        response.headers[.date] = clock.text()
-        if let path = context.endpointPath, paths.contains(path) { record.route = path }
-        record.status = response.status
-        record.caller = context.caller?.name
+        let applied = preferences.applied(canRespondAsync: route?.goesOn ?? false)
+        record.status = answer.status
         record.duration = start.duration(to: .now)
         meter.count(record)
         record.write(to: logger)
-        return response
+        return answer.response(requestID: requestID, date: clock.text(), preferenceApplied: applied)
     }
 
-    private static func respond(
-        to request: Request, _ context: FaceContext, _ route: Route, _ options: Options
-    ) async throws -> Response {
-        let parameters = try decode(context.parameters)
-        if let scope = route.scope, let caller = context.caller, let app = parameters["app"] {
-            try caller.require(scope, for: app)
+    /// What the stages of a face know of a request.
+    private struct Surroundings {
+        let requestID: String
+        let start: ContinuousClock.Instant
+        let preferences: PreferHeader
+        let caller: Caller?
+        let place: RequestPlace?
+    }
+
+    private func respond(
+        to request: Request, _ surroundings: Surroundings, _ route: Route,
+        _ encoded: [(name: String, value: Substring)]
+    ) async throws(ServiceError) -> Answer {
+        let parameters = try Self.decode(encoded)
+        if let scope = route.scope, let caller = surroundings.caller,
+            let app = parameters.first(where: { $0.name == "app" })
+        {
+            try caller.require(scope, for: app.value)
         }
-        let body = try await RequestBodyReader.read(
-            request, route.body, maximumBytes: options.maximumBodyBytes)
-        let wait = route.goesOn ? nil : context.preferences.wait.map(Duration.seconds)
+        let preferences = surroundings.preferences
+        let wait = route.goesOn ? nil : preferences.wait.map(Duration.seconds)
         let input = RequestInput(
-            requestID: context.requestID, headers: request.headers, preferences: context.preferences,
-            parameters: parameters, query: try QueryString.parse(request.uri.query), body: body,
-            caller: context.caller, deadline: context.start + min(options.deadline, wait ?? options.deadline))
-        return try await route.handler(input).response(requestID: context.requestID)
+            requestID: surroundings.requestID, headers: request.headers, preferences: preferences,
+            parameters: parameters, query: try QueryString.parse(request.uri.query),
+            body: try await RequestBodyReader.read(request, route.body, maximumBytes: options.maximumBodyBytes),
+            caller: surroundings.caller, deadline: surroundings.start + min(options.deadline, wait ?? options.deadline),
+            place: surroundings.place)
+        return try await route.handler(input)
     }
 
-    private static func decode(_ parameters: Parameters) throws(ServiceError) -> [String: String] {
-        var decoded: [String: String] = [:]
-        for (name, value) in parameters {
-            guard let text = value.removingPercentEncoding else {
+    private static func decode(
+        _ encoded: [(name: String, value: Substring)]
+    ) throws(ServiceError) -> [(name: String, value: String)] {
+        var decoded: [(name: String, value: String)] = []
+        decoded.reserveCapacity(encoded.count)
+        for (name, value) in encoded {
+            guard let text = PercentDecoding.decode(value) else {
                 throw .invalid([
                     Violation(
-                        field: String(name), rule: "encoding",
+                        field: name, rule: "encoding",
                         message: "The path parameter `\(name)` is not valid percent-encoded UTF-8.")
                 ])
             }
-            decoded[String(name)] = text
+            decoded.append((name, text))
         }
         return decoded
     }
 }
 
-// MARK: Requests without a route
+// MARK: Routes
 
 extension Face {
-    private func unrouted(_ request: Request) -> ServiceError {
-        allowedMethods(request.uri.path).isEmpty
-            ? ServiceError(.routeNotFound, "There is no route under this path; `api/openapi.yaml` lists them.")
-            : ServiceError(
-                .methodNotAllowed,
-                "This path takes \(allowedMethods(request.uri.path)), not \(request.method.rawValue).")
+    private func find(
+        _ request: Request
+    ) throws(ServiceError) -> (Route, parameters: [(name: String, value: Substring)]) {
+        switch table.match(request.method, request.uri.path) {
+        case .found(let number, let parameters): return (routes[number], parameters)
+        case .otherMethod(let allowed):
+            throw ServiceError(.methodNotAllowed, "This path takes \(allowed), not \(request.method.rawValue).")
+        case .unknown:
+            throw ServiceError(.routeNotFound, "There is no route under this path; `api/openapi.yaml` lists them.")
+        }
     }
 
     /// The methods that the path takes, for the `Allow` header (RFC 9110 section 10.2.1).
-    private func allowedMethods(_ path: String) -> String {
-        let segments = path.split(separator: "/")
-        let matching = routes.filter { route in
-            let pattern = route.path.split(separator: "/")
-            return pattern.count == segments.count && zip(pattern, segments).allSatisfy(Self.matches)
-        }
-        // The router takes `1:finish` for the verb `:finish` and never for an identifier.
-        let verbs = matching.filter { $0.path.contains("}:") }
-        return (verbs.isEmpty ? matching : verbs).map(\.method.rawValue).sorted().joined(separator: ", ")
-    }
-
-    /// Whether a segment of a path fits one of a route, such as `{transactionId}:finish`; identifiers hold no colon.
-    private static func matches(_ pattern: Substring, _ segment: Substring) -> Bool {
-        guard pattern.first == "{", let end = pattern.firstIndex(of: "}") else { return pattern == segment }
-        let suffix = pattern[pattern.index(after: end)...]
-        return suffix.isEmpty || segment.hasSuffix(suffix)
+    private func allowedMethods(_ request: Request) -> String {
+        guard case .otherMethod(let allowed) = table.match(request.method, request.uri.path) else { return "" }
+        return allowed
     }
 }

@@ -77,7 +77,8 @@ package enum ProblemResponse {
         case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .tooManyRequests
         case .appleRejected: error.apple.map { HTTPResponse.Status(code: $0.httpStatus) } ?? .badRequest
         case .appleUnauthorized, .appleAnswerInvalid, .environmentNotSupported, .outcomeUnknown: .badGateway
-        case .appleUnavailable, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy:
+        case .appleUnavailable, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy,
+            .overloaded:
             .serviceUnavailable
         case .deadlineExceeded: .gatewayTimeout
         case .internalError: .internalServerError
@@ -137,6 +138,7 @@ package enum ProblemResponse {
         case .outcomeUnknown: "Nobody knows whether Apple did it"
         case .deadlineExceeded: "Out of time"
         case .keyUnavailable: "No key can sign for this app"
+        case .overloaded: "Too many requests at once"
         case .storeUnavailable: "The store cannot be used"
         case .internalError: "Internal error"
         }

@@ -1,5 +1,4 @@
 import Domain
-import Foundation
 
 /// Reads the query of a request target.
 ///
@@ -13,7 +12,7 @@ enum QueryString {
     /// - Throws: `invalidRequest` when there are too many parameters or one is not valid percent-encoded UTF-8.
     static func parse(_ query: String?) throws(ServiceError) -> [(name: String, value: String)] {
         guard let query, !query.isEmpty else { return [] }
-        let pairs = query.split(separator: "&")
+        let pairs = query.utf8.split(separator: UInt8(ascii: "&"))
         guard pairs.count <= maximumParameters else {
             throw .invalid([
                 Violation(field: "query", rule: "count", message: "At most \(maximumParameters) query parameters.")
@@ -21,9 +20,10 @@ enum QueryString {
         }
         var result: [(name: String, value: String)] = []
         for pair in pairs {
-            let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let name = parts[0].removingPercentEncoding,
-                let value = parts.count > 1 ? parts[1].removingPercentEncoding : ""
+            let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+                .map(Substring.init)
+            guard let name = PercentDecoding.decode(parts[0]),
+                let value = parts.count > 1 ? PercentDecoding.decode(parts[1]) : ""
             else {
                 throw .invalid([
                     Violation(

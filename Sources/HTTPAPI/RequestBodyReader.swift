@@ -1,6 +1,6 @@
 import Domain
 import HTTPTypes
-import Hummingbird
+import HummingbirdCore
 import NIOCore
 
 /// Reads a request's body whole, within its limit.
@@ -8,7 +8,7 @@ enum RequestBodyReader {
     /// The bytes of the body that a route takes; empty when it takes none.
     ///
     /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
-    static func read(_ request: Request, _ body: Route.Body, maximumBytes: Int) async throws -> [UInt8] {
+    static func read(_ request: Request, _ body: Route.Body, maximumBytes: Int) async throws(ServiceError) -> [UInt8] {
         guard body != .none else { return [] }
         let isDeclared = isJSON(request.headers[.contentType])
         guard isDeclared || body == .optionalJSON else { throw undeclared }
@@ -25,12 +25,15 @@ enum RequestBodyReader {
     /// The body's bytes, whatever they are.
     ///
     /// - Throws: `payloadTooLarge`.
-    static func collect(_ request: Request, maximumBytes: Int) async throws -> [UInt8] {
+    static func collect(_ request: Request, maximumBytes: Int) async throws(ServiceError) -> [UInt8] {
         do {
             let buffer = try await request.body.collect(upTo: maximumBytes)
             return Array(buffer.readableBytesView)
         } catch is NIOTooManyBytesError {
             throw ServiceError(.payloadTooLarge, "The body is larger than \(maximumBytes) bytes.")
+        } catch {
+            // The client has broken off, or was cut off; nobody reads this.
+            throw ServiceError(.internalError, "Internal error.", cause: "\(type(of: error)): \(error)")
         }
     }
 

@@ -8,8 +8,8 @@ package struct RequestInput: Sendable {
     package let requestID: String
     let headers: HTTPFields
     let preferences: PreferHeader
-    /// Path parameters by name, percent-decoded.
-    let parameters: [String: String]
+    /// Path parameters in the order of the path, percent-decoded.
+    let parameters: [(name: String, value: String)]
     /// Query parameters in the order given, percent-decoded.
     let query: [(name: String, value: String)]
     /// The whole body; empty when there is none.
@@ -18,12 +18,14 @@ package struct RequestInput: Sendable {
     let caller: Caller?
     /// No wait lasts beyond this.
     let deadline: ContinuousClock.Instant
+    /// What the request may let go while it waits for something that may take a minute; nil where nothing is bounded.
+    let place: RequestPlace?
 
     /// A path parameter of the route.
     ///
     /// - Throws: `internalError` when the route has no such parameter.
     func parameter(_ name: String) throws(ServiceError) -> String {
-        guard let value = parameters[name] else {
+        guard let value = parameters.first(where: { $0.name == name })?.value else {
             throw ServiceError(.internalError, "Internal error.", cause: "route without parameter \(name)")
         }
         return value
@@ -33,6 +35,7 @@ package struct RequestInput: Sendable {
     ///
     /// - Throws: `invalidRequest` when it is given more than once.
     func single(_ name: String) throws(ServiceError) -> String? {
+        guard !query.isEmpty else { return nil }
         let values = query.filter { $0.name == name }.map(\.value)
         guard values.count <= 1 else {
             throw .invalid([
@@ -85,6 +88,7 @@ package struct RequestInput: Sendable {
     ///
     /// - Throws: `invalidRequest` naming each.
     func refuseUnknownQuery(besides known: Set<String>) throws(ServiceError) {
+        guard !query.isEmpty else { return }
         let unknown = Set(query.map(\.name)).subtracting(known).sorted()
         guard unknown.isEmpty else {
             throw .invalid(

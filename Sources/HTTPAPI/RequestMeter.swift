@@ -19,11 +19,18 @@ final class RequestMeter: Sendable {
     private let face: String
     private let factory: any MetricsFactory
     private let handles = Mutex(Handles())
+    /// Requests turned away because too many others were worked on.
+    private let refusals: Counter
 
     init(face: String, factory: any MetricsFactory) {
         self.face = face
         self.factory = factory
+        refusals = Counter(
+            label: "purser_http_requests_turned_away", dimensions: [("listener", face)], factory: factory)
     }
+
+    /// Counts a request that there was no place for.
+    func countRefusal() { refusals.increment() }
 
     func count(_ record: AccessRecord) {
         let (route, status) = (record.route, record.status.code)

@@ -1,6 +1,8 @@
 import Domain
-import Hummingbird
+import HTTPTypes
+import HummingbirdCore
 import JSON
+import NIOCore
 
 /// Apple's lists by transaction id, in Apple's order, passed on as Apple's pages come in.
 struct TransactionListRoutes: Sendable {

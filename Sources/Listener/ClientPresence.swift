@@ -7,11 +7,9 @@ import Synchronization
 final class ClientPresence: Sendable {
     private struct State {
         var isGone = false
-        var waiting: CheckedContinuation<Void, Never>?
+        /// Ends what is being done for the client.
+        var cancel: (@Sendable () -> Void)?
     }
-
-    /// The client of the connection that the current task serves.
-    @TaskLocal static var current: ClientPresence?
 
     private let state = Mutex(State())
 
@@ -19,43 +17,36 @@ final class ClientPresence: Sendable {
     func end() {
         state.withLock { state in
             state.isGone = true
-            return state.waiting.take()
-        }?.resume()
+            return state.cancel.take()
+        }?()
     }
 
-    /// Returns when the client is gone or the task is cancelled; one task may wait at a time.
-    private func untilGone() async {
-        await withTaskCancellationHandler {
-            await withCheckedContinuation { continuation in
-                let isOver = state.withLock { state in
-                    guard !state.isGone, !Task.isCancelled else { return true }
-                    state.waiting = continuation
-                    return false
-                }
-                if isOver { continuation.resume() }
-            }
-        } onCancel: {
-            state.withLock { $0.waiting.take() }?.resume()
-        }
-    }
-
-    /// Runs a body that is cancelled when the client goes away.
+    /// Runs a body that is cancelled when the client goes away; one at a time.
+    ///
+    /// - Parameters:
+    ///   - presence: the client's; nil when nobody can tell.
+    ///   - body: runs in a task of its own, because an answer that exists is still sent by this one.
+    /// - Returns: what the body returns.
     static func cancelWhenGone<Result: Sendable>(
-        _ body: @escaping @Sendable () async -> Result
+        _ presence: ClientPresence?, _ body: @escaping @Sendable () async -> Result
     ) async -> Result {
-        guard let presence = current else { return await body() }
-        return await withTaskGroup { group in
-            group.addTask { Optional(await body()) }
-            group.addTask {
-                await presence.untilGone()
-                return nil
-            }
-            // Whichever ends first ends the other.
-            for await result in group {
-                group.cancelAll()
-                if let result { return result }
-            }
-            preconditionFailure("a body that returns has returned something")
+        guard let presence else { return await body() }
+        // Begins at once and on this thread: most requests need no other.
+        let work = Task.immediate { await body() }
+        presence.whenGone { work.cancel() }
+        defer { presence.whenGone(nil) }
+        return await withTaskCancellationHandler {
+            await work.value
+        } onCancel: {
+            work.cancel()
         }
+    }
+
+    private func whenGone(_ cancel: (@Sendable () -> Void)?) {
+        let isGone = state.withLock { state in
+            state.cancel = state.isGone ? nil : cancel
+            return state.isGone
+        }
+        if isGone { cancel?() }
     }
 }

@@ -40,10 +40,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     var ending = Ending()
     var deadline = Deadline()
     let presence = ClientPresence()
+    let permit: RequestPermit
+    let answerOverload: OverloadAnswer
 
-    init(configuration: ListenerConfiguration, logger: Logger) {
+    /// Whether the request whose parts arrive has been answered already, because there was no place for it.
+    var isTurningAway = false
+
+    init(
+        configuration: ListenerConfiguration, gate: RequestGate,
+        answeringOverload answerOverload: @escaping OverloadAnswer, logger: Logger
+    ) {
         self.configuration = configuration
+        self.answerOverload = answerOverload
         self.logger = logger
+        permit = RequestPermit(gate: gate)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -54,12 +64,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let bytes):
             ledger.bodyArrives(bytes.readableBytes)
             guard ledger.bodyBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
-            context.fireChannelRead(data)
+            if !isTurningAway { context.fireChannelRead(data) }
         case .end:
             ledger.requestEnds()
             // The next request, of which a part may be there already, has a time of its own.
             deadline.wait = .responder
-            context.fireChannelRead(data)
+            if !isTurningAway { context.fireChannelRead(data) }
+            isTurningAway = false
         }
     }
 
@@ -79,6 +90,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head, .body: context.write(data, promise: promise)
         case .end:
             ledger.responseEnds()
+            if ledger.responsesOwed <= 0 { permit.giveBack() }
             writeLastPart(data, context, promise)
             answerRefusalInItsTurn(context)
             if case .serving = phase, isLastRequest, ledger.responsesOwed == 0 {
@@ -124,6 +136,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
         ledger.requestBegins()
         isLastRequest = request.isLastOnItsConnection
+        guard permit.take() else { return turnAway(request, context) }
         if request.headerFields[.expect]?.lowercased() == "100-continue", ledger.responsesOwed == 1 {
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }

@@ -85,11 +85,12 @@ extension Listener {
                     }
                 }
                 return http.setup(channel: channel, logger: logger).flatMapThrowing { connection in
-                    let presence = try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self).presence
+                    let handler = try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self)
                     // Kept until it is closed: NIO stops the process when a connection is released that nobody has
                     // handled, which can be in the stream when a cancelled task no longer reads it.
                     channel.closeFuture.whenComplete { _ in withExtendedLifetime(connection) {} }
-                    accepted.yield(AcceptedConnection(http: connection, presence: presence))
+                    accepted.yield(
+                        AcceptedConnection(http: connection, presence: handler.presence, permit: handler.permit))
                     if let order = connections.order { OpenConnections.pass(order, to: channel) }
                 }
             }
@@ -105,9 +106,15 @@ extension Listener {
 
 extension HTTP1Channel.Configuration {
     /// The limits of a listener as HummingbirdCore and our own handler take them.
-    init(_ configuration: ListenerConfiguration, logger: Logger) {
+    init(
+        _ configuration: ListenerConfiguration, gate: RequestGate,
+        answeringOverload answerOverload: @escaping OverloadAnswer, logger: Logger
+    ) {
         self.init(
-            additionalChannelHandlers: [ConnectionGuard(configuration: configuration, logger: logger)],
+            additionalChannelHandlers: [
+                ConnectionGuard(
+                    configuration: configuration, gate: gate, answeringOverload: answerOverload, logger: logger)
+            ],
             idleTimeout: nil,
             httpDecoderConfiguration: DecoderConfiguration(
                 maxHeaderFieldSize: configuration.maximumHeaderBytes,

@@ -6,8 +6,12 @@ import ServiceLifecycle
 
 /// A connection with what is known of its client.
 struct AcceptedConnection: Sendable {
+    /// The connection that the current task serves.
+    @TaskLocal static var current: AcceptedConnection?
+
     let http: HTTP1Channel.Value
     let presence: ClientPresence
+    let permit: RequestPermit
 }
 
 /// Listens on one address and serves HTTP/1.1 on the connections it accepts.
@@ -39,11 +43,13 @@ package actor Listener: Service {
     /// - Parameters:
     ///   - configuration: name, address and limits.
     ///   - responder: answers the requests.
+    ///   - answerOverload: answers those for which there is no place, on the event loop, so it must be quick.
     ///   - eventLoopGroup: runs the connections; a group of NIOPosix.
     ///   - logger: the listener's name is added to what is logged.
     package init(
         configuration: ListenerConfiguration,
         responder: @escaping HTTPChannelHandler.Responder,
+        answeringOverload answerOverload: OverloadAnswer? = nil,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger
     ) {
@@ -57,28 +63,38 @@ package actor Listener: Service {
         acceptedContinuation = continuation
         connections = OpenConnections { continuation.finish() }
         http = HTTP1Channel(
-            responder: responder, configuration: HTTP1Channel.Configuration(configuration, logger: logger))
+            responder: responder,
+            configuration: HTTP1Channel.Configuration(
+                configuration, gate: RequestGate(limit: configuration.maximumRequests, logger: logger),
+                answeringOverload: answerOverload ?? Refusal.answerOverload, logger: logger))
     }
 
     /// Makes a listener whose answers are made by a function, which is cancelled when its client goes away.
     ///
     /// - Parameters:
     ///   - configuration: name, address and limits.
-    ///   - respond: makes the answer to a request; what it streams afterwards is its body's own business.
+    ///   - respond: makes the answer to a request; what it streams afterwards is its body's own business. A request that
+    ///     waits for long may give its place to another meanwhile.
+    ///   - answerOverload: answers those for which there is no place, on the event loop, so it must be quick.
     ///   - eventLoopGroup: runs the connections; a group of NIOPosix.
     ///   - logger: the listener's name is added to what is logged.
     package init(
         configuration: ListenerConfiguration,
-        answering respond: @escaping @Sendable (Request, any Channel) async -> Response,
+        answering respond: @escaping @Sendable (Request, any Channel, RequestPermit?) async -> Response,
+        answeringOverload answerOverload: OverloadAnswer? = nil,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger
     ) {
         self.init(
             configuration: configuration,
             responder: { request, writer, channel in
-                let response = await ClientPresence.cancelWhenGone { await respond(request, channel) }
+                let connection = AcceptedConnection.current
+                let response = await ClientPresence.cancelWhenGone(connection?.presence) {
+                    await respond(request, channel, connection?.permit)
+                }
                 try await writer.write(response: response.head, body: response.body)
             },
+            answeringOverload: answerOverload,
             eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
@@ -142,9 +158,10 @@ package actor Listener: Service {
         await withDiscardingTaskGroup { group in
             for await connection in accepted {
                 group.addTask {
-                    await ClientPresence.$current.withValue(connection.presence) {
+                    await AcceptedConnection.$current.withValue(connection) {
                         await http.handle(value: connection.http, logger: logger)
                     }
+                    connection.permit.giveBack()
                 }
             }
         }

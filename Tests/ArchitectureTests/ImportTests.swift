@@ -40,7 +40,7 @@ struct ImportTests {
         "purser": ["Daemon", "ArgumentParser"],
         "purser-bench": [
             "AppStoreAPI", "AppStoreClient", "ArgumentParser", "AsyncHTTPClient", "Curl", "Domain", "GRDB", "JOSE",
-            "KeyCustody", "NIOSSL", "OpenSSL",
+            "KeyCustody", "NIOCore", "NIOHTTP1", "NIOSSL", "OpenSSL",
         ],
         "appstore-simulator": ["AppStoreSimulator", "ArgumentParser", "ServiceLifecycle", "UnixSignals"],
     ]

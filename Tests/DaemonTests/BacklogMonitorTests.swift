@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Daemon
@@ -12,15 +13,27 @@ struct BacklogMonitorTests {
         App(slug: "gems", bundleID: "com.example.gems", environments: [.sandbox]),
     ])
 
-    private func lines(_ backlog: Backlog) async throws -> [String] {
+    /// What is told after looks that found this.
+    private func lines(_ backlogs: Backlog...) async throws -> [String] {
         let registry = PrometheusRegistry(help: MetricsHelp.texts)
-        let monitor = BacklogMonitor(apps: apps, metrics: registry, now: { now }, read: { backlog })
-        try await monitor.look()
+        let rest = Mutex(backlogs)
+        let monitor = BacklogMonitor(
+            apps: apps, metrics: registry, now: { now }, read: { rest.withLock { $0.removeFirst() } })
+        for _ in backlogs { try await monitor.look() }
         return registry.render().split(separator: "\n").map(String.init).filter { $0.hasPrefix("purser_") }
     }
 
-    @Test func `nothing that waits is told of as well`() async throws {
+    @Test func `apps of which nothing has ever waited have no series`() async throws {
         let lines = try await lines(Backlog())
+        #expect(lines == ["purser_quarantined_notifications 0", "purser_sending_held 0"])
+    }
+
+    @Test func `that nothing waits any more is told`() async throws {
+        let earlier = Backlog(
+            deliveries: ["coins", "gems"].map {
+                DeliveryBacklog(app: $0, state: .queued, count: 1, oldestCreatedAt: now - 1, nearestDeadline: now)
+            })
+        let lines = try await lines(earlier, Backlog())
         for line in [
             "purser_sending_held 0", "purser_quarantined_notifications 0",
             #"purser_deliveries{app="coins",state="queued"} 0"#, #"purser_deliveries{app="gems",state="sending"} 0"#,
@@ -46,7 +59,6 @@ struct BacklogMonitorTests {
         for line in [
             "purser_sending_held 1", "purser_quarantined_notifications 4",
             #"purser_deliveries{app="coins",state="queued"} 7"#, #"purser_deliveries{app="coins",state="sending"} 2"#,
-            #"purser_deliveries{app="gems",state="queued"} 0"#,
             #"purser_delivery_oldest_age_seconds{app="coins"} 120"#,
             #"purser_cases_open{app="gems",environment="Sandbox"} 3"#,
             #"purser_case_nearest_deadline_seconds{app="gems",environment="Sandbox"} -5"#,

@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import Logging
 import ServiceLifecycle
+import Synchronization
 import TestSupport
 import Testing
 
@@ -51,6 +52,26 @@ struct BudgetServiceTests {
             try await tasks.waitForAll()
         }
         #expect(try await saved(in: store) == 2)
+    }
+
+    @Test func `what answers have told of identifiers is saved at intervals, and a last time at the end`() async throws
+    {
+        let clock = ManualClock()
+        let saves = Mutex(0)
+        let service = EnvironmentMemoryService(interval: .seconds(1), clock: clock) { saves.withLock { $0 += 1 } }
+        let group = ServiceGroup(services: [service], logger: logger)
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            tasks.addTask { try await group.run() }
+            for count in 0..<3 {
+                await clock.sleeperHasArrived()
+                #expect(saves.withLock(\.self) == count)
+                clock.advance(by: .seconds(1))
+            }
+            await clock.sleeperHasArrived()
+            await group.triggerGracefulShutdown()
+            try await tasks.waitForAll()
+        }
+        #expect(saves.withLock(\.self) == 4)
     }
 
     @Test func `refusals are counted by cause`() {

@@ -1,5 +1,6 @@
 import Daemon
 import Domain
+import KeyCustody
 import Testing
 
 struct ConfigurationAppsTests {
@@ -69,6 +70,32 @@ struct ConfigurationAppsTests {
               gems: { bundleId: a.b, environments: [Sandbox] }
             """)
         #expect(ConfigurationFixture.places(text) == ["5 apps.gems.bundleId"])
+    }
+
+    /// Work that grew with the square of the apps would take minutes here.
+    @Test(.timeLimit(.minutes(1))) func tenThousandAppsAreReadWithTheirKeyAndTheScopesOfACaller() throws {
+        let slugs = (0..<10_000).map { "app\($0)" }
+        let apps = slugs.map { "  \($0): {bundleId: com.example.\($0), environments: [Sandbox]}" }
+        let scopes = slugs.enumerated().map { "      \($1): \($0 == 0 ? "&all [transactions:read]" : "*all")" }
+        let text = yaml(
+            """
+            \(apps.joined(separator: "\n"))
+            keys:
+              - id: 2X9R4HXF34
+                issuer: 57246542-96fe-1a63-e053-0824d011072a
+                file: /a.p8
+                apps: [\(slugs.joined(separator: ", "))]
+            callers:
+              shop:
+                tokenSHA256: \(ConfigurationFixture.digest)
+                scopes:
+            \(scopes.joined(separator: "\n"))
+            """)
+        let configuration = try ConfigurationFixture.configuration(text)
+        #expect(configuration.apps.count == 10_000)
+        #expect(configuration.keys.first?.apps == slugs)
+        #expect(configuration.callers.first?.caller.scopes.count == 10_000)
+        #expect(configuration.warnings.isEmpty)
     }
 
     @Test func noAppAndAnAppWithoutAnActiveKeyAreWarnedOf() throws {

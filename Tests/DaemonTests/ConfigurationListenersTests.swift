@@ -12,8 +12,12 @@ struct ConfigurationListenersTests {
         #expect(listeners.api == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8080)))
         #expect(listeners.webhook == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8081)))
         #expect(listeners.webhook?.maximumBodyBytes == 1 << 20)
-        #expect(listeners.admin == ListenerSettings(address: .unix(path: "/run/purser/admin.sock", mode: 0o600)))
-        #expect(listeners.health == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 9090)))
+        #expect(
+            listeners.admin
+                == ListenerSettings(
+                    address: .unix(path: "/run/purser/admin.sock", mode: 0o600), maximumRequests: nil))
+        #expect(
+            listeners.health == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 9090), maximumRequests: nil))
     }
 
     @Test func aListenerIsSwitchedOffByNoneButNotAllOfThem() throws {
@@ -55,12 +59,19 @@ struct ConfigurationListenersTests {
     @Test(arguments: [
         ("address", "nowhere"), ("address", "unix:relative.sock"), ("address", "127.0.0.1:65536"),
         ("address", "127.0.0.1"), ("address", "localhost:8080"),
-        ("maximumConnections", "0"), ("maximumConnections", "many"), ("maximumHeaderBytes", "1023"),
+        ("maximumConnections", "0"), ("maximumRequests", "0"), ("maximumRequests", "100001"),
+        ("maximumConnections", "many"), ("maximumHeaderBytes", "1023"),
         ("maximumHeaderBytes", "2MiB"), ("maximumBodyBytes", "65MiB"), ("maximumBodyBytes", "-1"),
         ("idleTimeout", "75"), ("idleTimeout", "500ms"), ("idleTimeout", "2h"),
     ])
     func valuesOutOfRangeAreReported(key: String, value: String) {
         #expect(places("  api:\n    \(key): \"\(value)\"\n") == ["16 listeners.api.\(key)"])
+    }
+
+    @Test(arguments: ["admin", "health"])
+    func whereOneAsksHowTheDaemonIsNobodyIsTurnedAway(name: String) {
+        #expect(places("  \(name): { maximumRequests: 5 }\n") == ["15 listeners.\(name).maximumRequests"])
+        #expect(places("  webhook: { maximumRequests: 5 }\n") == [])
     }
 
     @Test func twoListenersNeedTwoAddressesUnlessTheKernelPicksThePort() {

@@ -58,8 +58,8 @@ struct ConfigurationPrecedenceTests {
         #expect(
             api
                 == ListenerSettings(
-                    address: .unix(path: "/run/api.sock", mode: 0o660), maximumConnections: 7, maximumHeaderBytes: 2048,
-                    maximumBodyBytes: 3072, idleTimeout: .seconds(9)))
+                    address: .unix(path: "/run/api.sock", mode: 0o660), maximumConnections: 7, maximumRequests: 6,
+                    maximumHeaderBytes: 2048, maximumBodyBytes: 3072, idleTimeout: .seconds(9)))
         #expect(configuration.listeners.admin == nil)
         #expect(configuration.listeners.health?.address == .tcp(host: "0.0.0.0", port: 9090))
         #expect(

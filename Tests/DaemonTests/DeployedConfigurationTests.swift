@@ -58,7 +58,8 @@ struct DeployedConfigurationTests {
     @Test func itNamesEveryKeyThereIs() throws {
         let text = try text()
         for key in [
-            "store", "level", "address", "mode", "maximumConnections", "maximumHeaderBytes", "maximumBodyBytes",
+            "store", "level", "address", "mode", "maximumConnections", "maximumRequests", "maximumHeaderBytes",
+            "maximumBodyBytes",
             "idleTimeout", "rootCertificates", "production", "sandbox", "certificateAuthorityFile", "proxy",
             "connectTimeout", "attemptTimeout", "deadline", "maximumResponseBytes", "id", "issuer", "credential",
             "file",

@@ -97,7 +97,7 @@ private struct Parts {
             apps: apps, gateway: gateway,
             consumption: ConsumptionService(
                 gateway: gateway, deliveries: store, cases: store, links: store, outcomes: outcomes,
-                kick: { dispatcher.kick() }, clock: clock, makeID: makeID, digest: { $0 }, logger: logger),
+                kick: { dispatcher.kick(for: $0) }, clock: clock, makeID: makeID, digest: { $0 }, logger: logger),
             consumptionWait: consumptionWait,
             deliveries: DeliveryService(store: store, transfers: transfers, outcomes: outcomes, now: now),
             cases: CaseService(store: store, deliveries: store, transfers: transfers, now: now),

@@ -118,7 +118,7 @@ struct FaultTests {
                 Fault(.connectionReset(afterProcessing: true), operation: .sendConsumptionInformation))
             let reply = try await fixture.send(
                 "POST", "/v1/apps/coins/transactions/\(id)/consumption", ["Prefer": "wait=60"],
-                body: DaemonFixture.consumption(("deadline", DaemonFixture.time(inSeconds: 5))))
+                body: DaemonFixture.consumption(("deadline", DaemonFixture.time(inSeconds: 20))))
             #expect(try reply.json["reason"] == "DEADLINE_EXCEEDED", "\(String(decoding: reply.body, as: UTF8.self))")
             let delivery = try #require(try reply.json["delivery"])
             #expect(delivery["state"] == "expired" && delivery["mayHaveReachedApple"] == true)

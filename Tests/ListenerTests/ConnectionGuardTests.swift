@@ -23,7 +23,10 @@ import Testing
         try pipeline.addHandler(network)
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-        try pipeline.addHandler(ConnectionGuard(configuration: configuration, logger: .quiet))
+        try pipeline.addHandler(
+            ConnectionGuard(
+                configuration: configuration, gate: RequestGate(limit: nil, logger: .quiet),
+                answeringOverload: Refusal.answerOverload, logger: .quiet))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         channel.read()
     }

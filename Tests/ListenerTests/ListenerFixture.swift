@@ -43,13 +43,17 @@ struct ListenerFixture: Sendable {
 
     /// Runs a listener whose answers are made by a function, and shuts it down afterwards.
     static func with(
-        answering respond: @escaping @Sendable (Request, any Channel) async -> Response,
+        maximumRequests: Int? = nil,
+        answering respond: @escaping @Sendable (Request, any Channel, RequestPermit?) async -> Response,
+        answeringOverload answerOverload: OverloadAnswer? = nil,
         test: @Sendable (ListenerFixture) async throws -> Void
     ) async throws {
         let gate = Gate()
+        var configuration = ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0))
+        configuration.maximumRequests = maximumRequests
         let listener = Listener(
-            configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
-            answering: respond, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+            configuration: configuration, answering: respond, answeringOverload: answerOverload,
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
         try await run(listener, gate, test)
     }
 

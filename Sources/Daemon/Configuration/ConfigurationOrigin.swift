@@ -1,5 +1,5 @@
 /// Where a value of the configuration was given.
-package enum ConfigurationOrigin: Sendable, Equatable, CustomStringConvertible {
+package enum ConfigurationOrigin: Sendable, Hashable, CustomStringConvertible {
     /// A place in the file, both numbers counted from 1; without a line the problem is the whole file's.
     case file(String, line: Int? = nil, column: Int? = nil)
     /// A variable of the environment.

@@ -10,9 +10,21 @@ struct AppEntry {
     let consumptionPolicy: ConsumptionPolicy?
 }
 
+/// The apps of the file.
+struct AppEntries {
+    /// In the order of the file.
+    let all: [AppEntry]
+    let slugs: Set<String>
+
+    init(_ all: [AppEntry]) {
+        self.all = all
+        slugs = Set(all.map(\.slug))
+    }
+}
+
 extension ConfigurationParser {
     /// Reads `apps`.
-    mutating func appsSection() -> [AppEntry] {
+    mutating func appsSection() -> AppEntries {
         let entries = entries("apps", of: root, named: .slug).map { member in
             AppEntry(
                 slug: member.name, origin: member.origin, app: app(member),
@@ -23,7 +35,7 @@ extension ConfigurationParser {
                 place(of: ["apps"]), key: "apps", "No app is configured; every call about an app is answered with 404.")
         }
         checkBundleIDsDiffer(entries)
-        return entries
+        return AppEntries(entries)
     }
 
     private mutating func app(_ member: ConfigurationElement.Member) -> App? {
@@ -51,12 +63,15 @@ extension ConfigurationParser {
     }
 
     private mutating func checkBundleIDsDiffer(_ entries: [AppEntry]) {
-        for (index, entry) in entries.enumerated() {
-            guard let app = entry.app,
-                let earlier = entries[..<index].first(where: { $0.app?.bundleID == app.bundleID }),
-                let element = root.element(at: ["apps", entry.slug, "bundleId"])
-            else { continue }
-            report(element.origin, key: element.key, "The app `\(earlier.slug)` has the same bundle id.")
+        var owners: [String: String] = [:]
+        for entry in entries {
+            guard let app = entry.app else { continue }
+            guard let owner = owners[app.bundleID] else {
+                owners[app.bundleID] = entry.slug
+                continue
+            }
+            guard let element = root.element(at: ["apps", entry.slug, "bundleId"]) else { continue }
+            report(element.origin, key: element.key, "The app `\(owner)` has the same bundle id.")
         }
     }
 }

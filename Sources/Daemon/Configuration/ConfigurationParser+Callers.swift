@@ -2,7 +2,7 @@ import Domain
 
 extension ConfigurationParser {
     /// Reads `callers`, and holds their scopes against the apps.
-    mutating func callersSection(apps: [AppEntry]) -> [CallerConfiguration] {
+    mutating func callersSection(apps: AppEntries) -> [CallerConfiguration] {
         var callers: [CallerConfiguration] = []
         let entries = entries("callers", of: root, named: .slug)
         if entries.isEmpty {
@@ -29,7 +29,7 @@ extension ConfigurationParser {
         return callers
     }
 
-    private mutating func scopes(_ caller: ConfigurationElement, apps: [AppEntry]) -> [String: Set<Scope>] {
+    private mutating func scopes(_ caller: ConfigurationElement, apps: AppEntries) -> [String: Set<Scope>] {
         guard member("scopes", of: caller) != nil else {
             report(
                 caller.origin, key: caller.key(of: "scopes"),

@@ -3,7 +3,7 @@ import KeyCustody
 
 extension ConfigurationParser {
     /// Reads `keys`, and holds them against the apps.
-    mutating func keysSection(apps: [AppEntry]) -> [KeyDeclaration] {
+    mutating func keysSection(apps: AppEntries) -> [KeyDeclaration] {
         var keys: [KeyDeclaration] = []
         var idLines: [String: ConfigurationOrigin] = [:]
         var activeKeys: [String: String] = [:]
@@ -35,7 +35,7 @@ extension ConfigurationParser {
                     keyID: id, issuerID: issuer, path: file.path, source: file.source, state: state,
                     apps: served.map(\.value)))
         }
-        for app in apps where activeKeys[app.slug] == nil {
+        for app in apps.all where activeKeys[app.slug] == nil {
             warn(
                 app.origin, key: "apps.\(app.slug)",
                 "This app has no active key; every call to Apple about it fails with `key-unavailable`.")
@@ -74,7 +74,7 @@ extension ConfigurationParser {
     }
 
     private mutating func appsOfKey(
-        _ element: ConfigurationElement, apps: [AppEntry]
+        _ element: ConfigurationElement, apps: AppEntries
     ) -> [(value: String, element: ConfigurationElement)] {
         guard let list = member("apps", of: element) else {
             report(
@@ -90,9 +90,9 @@ extension ConfigurationParser {
     }
 
     /// Whether an app exists; a problem is reported where it does not.
-    mutating func isKnown(_ slug: String, at origin: ConfigurationOrigin, key: String, apps: [AppEntry]) -> Bool {
-        guard !apps.contains(where: { $0.slug == slug }) else { return true }
-        let hint = apps.isEmpty ? "`apps` is empty." : Suggestion.text(for: slug, among: apps.map(\.slug))
+    mutating func isKnown(_ slug: String, at origin: ConfigurationOrigin, key: String, apps: AppEntries) -> Bool {
+        guard !apps.slugs.contains(slug) else { return true }
+        let hint = apps.all.isEmpty ? "`apps` is empty." : Suggestion.text(for: slug, among: apps.all.map(\.slug))
         report(origin, key: key, "No app is named `\(slug)`. \(hint)")
         return false
     }

@@ -6,8 +6,10 @@ extension ConfigurationParser {
         let listeners = ListenersConfiguration(
             api: listener("api", default: .at(.tcp(host: "127.0.0.1", port: 8080))),
             webhook: listener("webhook", default: .at(.tcp(host: "127.0.0.1", port: 8081))),
-            admin: listener("admin", default: .at(.unix(path: "/run/purser/admin.sock", mode: 0o600))),
-            health: listener("health", default: .at(.tcp(host: "127.0.0.1", port: 9090))),
+            // Whoever asks how the daemon is must hear it above all when it is busy.
+            admin: listener(
+                "admin", default: .at(.unix(path: "/run/purser/admin.sock", mode: 0o600)), boundsRequests: false),
+            health: listener("health", default: .at(.tcp(host: "127.0.0.1", port: 9090)), boundsRequests: false),
             appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
         checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
         checkExposure(of: listeners.admin, "admin", because: "it asks for no credential")
@@ -31,7 +33,7 @@ extension ConfigurationParser {
 
     private mutating func listener(
         _ name: String, default defaultChoice: ListenerChoice,
-        defaultMaximumBodyBytes: Int = ListenerSettings.defaultMaximumBodyBytes
+        defaultMaximumBodyBytes: Int = ListenerSettings.defaultMaximumBodyBytes, boundsRequests: Bool = true
     ) -> ListenerSettings? {
         let path = ["listeners", name]
         let mode = setting(path + ["mode"], as: .socketMode)
@@ -44,6 +46,10 @@ extension ConfigurationParser {
                 address: address,
                 maximumConnections: setting(
                     path + ["maximumConnections"], as: .count(1...100_000), default: defaults.maximumConnections),
+                maximumRequests: boundsRequests
+                    ? setting(
+                        path + ["maximumRequests"], as: .count(1...100_000),
+                        default: ListenerSettings.defaultMaximumRequests) : nil,
                 maximumHeaderBytes: setting(
                     path + ["maximumHeaderBytes"], as: .bytes(1 << 10...1 << 20), default: defaults.maximumHeaderBytes),
                 maximumBodyBytes: setting(

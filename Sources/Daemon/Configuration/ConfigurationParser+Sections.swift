@@ -22,10 +22,10 @@ extension ConfigurationParser {
         let snapshots = snapshotsSection()
         finish()
         guard let store, problems.isEmpty else { throw ConfigurationError(problems: problems) }
-        let policies = apps.compactMap { app in app.consumptionPolicy.map { (app.slug, $0) } }
+        let policies = apps.all.compactMap { app in app.consumptionPolicy.map { (app.slug, $0) } }
         return DaemonConfiguration(
             store: store, logLevel: logLevel, listeners: listeners, apple: apple, keys: keys,
-            apps: apps.compactMap(\.app).sorted { $0.slug < $1.slug },
+            apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
             consumptionPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name },
             deliveries: deliveries, cases: cases, notifications: notifications, retention: retention,

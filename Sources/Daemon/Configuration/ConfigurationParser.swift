@@ -10,6 +10,7 @@ struct ConfigurationParser {
     private let settings: ConfigurationSettings
     private let environment: [String: String]
     private(set) var problems: [ConfigurationProblem]
+    private var reported: Set<ConfigurationProblem>
     private(set) var warnings: [ConfigurationProblem] = []
     /// The names that were asked for, by the key path of their table.
     private var knownNames: [String: Set<String>] = [:]
@@ -19,6 +20,7 @@ struct ConfigurationParser {
         self.file = file
         self.root = document.root
         self.problems = document.problems
+        self.reported = Set(document.problems)
         self.environment = environment
         self.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"] ?? "/run/credentials/purser.service"
         self.settings = ConfigurationSettings(root: document.root, flags: flags, environment: environment)
@@ -27,7 +29,7 @@ struct ConfigurationParser {
     /// Notes a problem, once however many settings meet it.
     mutating func report(_ origin: ConfigurationOrigin, key: String, _ message: String) {
         let problem = ConfigurationProblem(origin, key: key, message)
-        if !problems.contains(problem) { problems.append(problem) }
+        if reported.insert(problem).inserted { problems.append(problem) }
     }
 
     /// Notes what is allowed but probably not meant.
@@ -140,7 +142,7 @@ extension ConfigurationParser {
     /// An entry of a table, and from now on a known one.
     mutating func member(_ name: String, of table: ConfigurationElement) -> ConfigurationElement? {
         knownNames[table.key, default: []].insert(name)
-        return table.members.first { $0.name == name }?.value
+        return table.member(name)?.value
     }
 
     /// The entries of a table whose names are the operator's own, such as the apps; each name is checked.
@@ -170,12 +172,13 @@ extension ConfigurationParser {
         _ name: String, of table: ConfigurationElement, as value: ConfigurationValue<Value>
     ) -> [(value: Value, element: ConfigurationElement)] {
         var values: [(value: Value, element: ConfigurationElement)] = []
+        var seen: Set<Value> = []
         for element in elements(name, of: table) {
             guard let result = self.value(of: element, as: value) else { continue }
-            if values.contains(where: { $0.value == result }) {
-                report(element.origin, key: element.key, "This is listed twice.")
-            } else {
+            if seen.insert(result).inserted {
                 values.append((result, element))
+            } else {
+                report(element.origin, key: element.key, "This is listed twice.")
             }
         }
         return values

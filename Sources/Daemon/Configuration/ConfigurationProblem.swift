@@ -1,7 +1,7 @@
 /// One thing that is wrong with the configuration: where, which key, what, and how to mend it.
 ///
 /// The message never repeats a value that could be a secret.
-package struct ConfigurationProblem: Sendable, Equatable, CustomStringConvertible {
+package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
     package let origin: ConfigurationOrigin
     /// The path of the key, such as `listeners.api.address` or `keys[1].id`; empty when the problem is the whole file's.
     package let key: String

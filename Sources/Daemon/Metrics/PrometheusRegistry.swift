@@ -82,14 +82,13 @@ package final class PrometheusRegistry: MetricsFactory {
             var name = PrometheusText.name(label, of: Wanted.type)
             // Two labels can come to one name, but a name has one type: the later type stands apart.
             while let family = families[name], family.type != Wanted.type { name += "_" + Wanted.type.rawValue }
-            var family = families[name] ?? Family(type: Wanted.type, label: label)
-            if let existing = family.series[key] as? Wanted { return existing }
-            let isFull = family.series.count >= maximumSeriesPerMetric
+            // No copy of a family is held here: the next line that adds to it would copy all of its series.
+            if let existing = families[name]?.series[key] as? Wanted { return existing }
+            let isFull = (families[name]?.series.count ?? 0) >= maximumSeriesPerMetric
             let admitted = isFull ? PrometheusText.dimensions([("overflow", "true")]) : key
-            if let existing = family.series[admitted] as? Wanted { return existing }
+            if let existing = families[name]?.series[admitted] as? Wanted { return existing }
             let series = Wanted()
-            family.series[admitted] = series
-            families[name] = family
+            families[name, default: Family(type: Wanted.type, label: label)].series[admitted] = series
             return series
         }
     }

@@ -6,7 +6,7 @@ import Synchronization
 final class ConsumptionLoad: Sendable {
     /// More than any disk takes in a second.
     private static let requestsPerSecond = 40_000
-    static let seconds = 1.0
+    private static let seconds = 1.0
 
     private let port: Int
     private let configuration: PurserConfiguration
@@ -18,6 +18,25 @@ final class ConsumptionLoad: Sendable {
         self.port = port
         self.configuration = configuration
         self.bench = bench
+    }
+
+    /// What a second of sending came to.
+    struct Sample: Sendable {
+        let perSecond: Double
+        /// The service's processor time an answer.
+        let microseconds: Double
+    }
+
+    /// Sends for a second, and looks at what that took.
+    ///
+    /// - Throws: `BenchError`
+    // Swift 6.3 crashes while it optimises the caller with this in it.
+    @inline(never)
+    func sample(callers: Int, of daemon: PurserDaemon) async throws -> Sample {
+        let before = try daemon.usage().processorSeconds
+        let perSecond = try await accept(callers: callers)
+        let used = try daemon.usage().processorSeconds - before
+        return Sample(perSecond: perSecond, microseconds: used / (perSecond * Self.seconds) * 1e6)
     }
 
     /// Sends for a second.

@@ -68,8 +68,11 @@ struct Wrk: Sendable {
     }
 
     private static func value(after name: String, _ output: String) -> String? {
-        output.split(separator: "\n").lazy.map { $0.split(separator: " ") }
-            .first { $0.first == name[...] && $0.count > 1 }.map { String($0[1]) }
+        for line in output.split(separator: "\n") {
+            let words = line.split(separator: " ")
+            if words.count > 1, words[0] == name { return String(words[1]) }
+        }
+        return nil
     }
 
     /// A time as wrk writes it, such as `1.20ms`.

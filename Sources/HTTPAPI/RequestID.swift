@@ -1,21 +1,3 @@
-import Domain
-import HTTPTypes
-import Hummingbird
-import Logging
-
-/// What the stages of a face know of a request.
-struct FaceContext: RequestContext {
-    var coreContext: CoreRequestContextStorage
-    var requestID = ""
-    var caller: Caller?
-    var start = ContinuousClock.now
-    var preferences = PreferHeader([:])
-
-    init(source: ApplicationRequestContextSource) {
-        coreContext = CoreRequestContextStorage(source: source)
-    }
-}
-
 /// The id of a request, in its answer and its log line.
 enum RequestID {
     /// The longest id taken from a caller, in characters.

@@ -1,0 +1,101 @@
+import Foundation
+import HTTPTypes
+
+/// The routes of a face as a tree of path segments: finding one costs a few comparisons of bytes, however many there are.
+///
+/// Empty segments count as not there. In one place a literal wins over a verb such as `{caseId}:decline`, and that over a
+/// parameter: identifiers hold no colon that a verb could follow. Nothing is tried twice.
+struct RouteTable: Sendable {
+    /// What a path leads to.
+    enum Match {
+        case unknown
+        /// The path exists, but not with this method; the others in the form of the `Allow` field (RFC 9110 section 10.2.1).
+        case otherMethod(allowed: String)
+        /// The route's number in the table, and its parameters in the order of the path, percent-encoded still.
+        case found(Int, parameters: [(name: String, value: Substring)])
+    }
+
+    private struct Node: Sendable {
+        var literals: [(bytes: [UInt8], node: Int)] = []
+        var verbs: [(suffix: [UInt8], parameter: String, node: Int)] = []
+        var parameter: (name: String, node: Int)?
+        /// The routes that end here, by method.
+        var routes: [(method: HTTPRequest.Method, route: Int)] = []
+        /// Their methods, as `Allow` has them.
+        var allowed = ""
+    }
+
+    private var nodes = [Node()]
+
+    /// `routes`: method and path of each; in the path, `{name}` is a parameter, which a verb may follow.
+    init(_ routes: [(method: HTTPRequest.Method, path: String)]) {
+        for (number, (method, path)) in routes.enumerated() {
+            var node = 0
+            for segment in path.split(separator: "/") { node = child(of: node, segment) }
+            nodes[node].routes.append((method, number))
+            nodes[node].allowed = nodes[node].routes.map(\.method.rawValue).sorted().joined(separator: ", ")
+        }
+    }
+
+    /// What a request's path, percent-encoded and without its query, means.
+    func match(_ method: HTTPRequest.Method, _ path: String) -> Match {
+        var node = 0
+        var parameters: [(name: String, value: Substring)] = []
+        let bytes = path.utf8
+        var start = bytes.startIndex
+        while start < bytes.endIndex {
+            let end = bytes[start...].firstIndex(of: UInt8(ascii: "/")) ?? bytes.endIndex
+            if start < end {
+                guard let next = step(from: node, path[start..<end], &parameters) else { return .unknown }
+                node = next
+            }
+            start = end < bytes.endIndex ? bytes.index(after: end) : end
+        }
+        let routes = nodes[node].routes
+        if let found = routes.first(where: { $0.method == method }) {
+            return .found(found.route, parameters: parameters)
+        }
+        return routes.isEmpty ? .unknown : .otherMethod(allowed: nodes[node].allowed)
+    }
+
+    private func step(
+        from node: Int, _ segment: Substring, _ parameters: inout [(name: String, value: Substring)]
+    ) -> Int? {
+        let node = nodes[node]
+        for literal in node.literals where segment.utf8.elementsEqual(literal.bytes) { return literal.node }
+        for verb in node.verbs where segment.utf8.count >= verb.suffix.count {
+            let value = segment.utf8.dropLast(verb.suffix.count)
+            guard segment.utf8[value.endIndex...].elementsEqual(verb.suffix) else { continue }
+            parameters.append((verb.parameter, Substring(value)))
+            return verb.node
+        }
+        guard let parameter = node.parameter else { return nil }
+        parameters.append((parameter.name, segment))
+        return parameter.node
+    }
+
+    /// The node behind a segment of a route, made if there is none yet.
+    private mutating func child(of node: Int, _ segment: Substring) -> Int {
+        guard segment.first == "{", let end = segment.firstIndex(of: "}") else {
+            let bytes = Array(segment.utf8)
+            if let known = nodes[node].literals.first(where: { $0.bytes == bytes }) { return known.node }
+            nodes[node].literals.append((bytes, nodes.count))
+            return append()
+        }
+        let name = String(segment[segment.index(after: segment.startIndex)..<end])
+        let suffix = Array(segment[segment.index(after: end)...].utf8)
+        guard suffix.isEmpty else {
+            if let known = nodes[node].verbs.first(where: { $0.suffix == suffix }) { return known.node }
+            nodes[node].verbs.append((suffix, name, nodes.count))
+            return append()
+        }
+        if let known = nodes[node].parameter { return known.node }
+        nodes[node].parameter = (name, nodes.count)
+        return append()
+    }
+
+    private mutating func append() -> Int {
+        nodes.append(Node())
+        return nodes.count - 1
+    }
+}

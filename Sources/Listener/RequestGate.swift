@@ -1,0 +1,47 @@
+import Logging
+import NIOCore
+import Synchronization
+
+/// Bounds how many requests of a listener are worked on at once; whoever comes beyond that is turned away at once.
+///
+/// There is no queue: what waits in one gets older, and an answer that comes after its caller has given up was work for
+/// nobody. Turned away in a few microseconds, a caller can go elsewhere or come back.
+final class RequestGate: Sendable {
+    /// Nil for no bound.
+    private let limit: Int?
+    private let logger: Logger
+    private let inside = Atomic(0)
+    /// When the next line may be logged, in nanoseconds of uptime: an overload is one line a minute.
+    private let nextWarning = Atomic<UInt64>(0)
+
+    init(limit: Int?, logger: Logger) {
+        self.limit = limit
+        self.logger = logger
+    }
+
+    /// How many requests are worked on.
+    var count: Int { inside.load(ordering: .relaxed) }
+
+    /// Lets a request in, unless there are as many as there may be.
+    func admit() -> Bool {
+        let (before, _) = inside.wrappingAdd(1, ordering: .relaxed)
+        guard let limit, before >= limit else { return true }
+        inside.wrappingSubtract(1, ordering: .relaxed)
+        warn(limit)
+        return false
+    }
+
+    /// Lets a request in that was there before, whatever else is.
+    func readmit() { inside.wrappingAdd(1, ordering: .relaxed) }
+
+    func leave() { inside.wrappingSubtract(1, ordering: .relaxed) }
+
+    private func warn(_ limit: Int) {
+        let now = NIODeadline.now().uptimeNanoseconds
+        let due = nextWarning.load(ordering: .relaxed)
+        guard now >= due else { return }
+        let next = now + UInt64(TimeAmount.minutes(1).nanoseconds)
+        guard nextWarning.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged else { return }
+        logger.warning("Requests are turned away until others are answered", metadata: ["limit": "\(limit)"])
+    }
+}
