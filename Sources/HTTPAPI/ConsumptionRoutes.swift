@@ -52,7 +52,7 @@ struct ConsumptionRoutes: Sendable {
             idempotencyKey: key.map {
                 IdempotencyKey(caller: caller, app: app.slug, route: "\(route)/consumption", key: $0)
             },
-            requestContent: Array("\(body.environment?.rawValue ?? "") ".utf8) + input.body)
+            requestContent: Array("\(body.environment?.rawValue ?? "") ".utf8) + input.body, place: input.place)
         let delivery = try await service.send(
             request, input.call(app, body.environment, priority: .deadlineBound))
         var answer = Answer.object(delivery.state == .accepted ? .ok : .accepted) {

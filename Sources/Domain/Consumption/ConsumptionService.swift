@@ -26,11 +26,13 @@ package struct ConsumptionService: Sendable {
         package let idempotencyKey: IdempotencyKey?
         /// What must be the same in every request under one key.
         package let requestContent: [UInt8]
+        /// What the request lets go while its caller waits for Apple; nil where nothing is bounded.
+        package let place: RequestPlace?
 
         package init(
             caller: String, target: Target, answer: ConsumptionAnswer, environment: AppStoreEnvironment? = nil,
             deadline: Date? = nil, wait: Duration = .zero, idempotencyKey: IdempotencyKey? = nil,
-            requestContent: [UInt8] = []
+            requestContent: [UInt8] = [], place: RequestPlace? = nil
         ) {
             self.caller = caller
             self.target = target
@@ -40,6 +42,7 @@ package struct ConsumptionService: Sendable {
             self.wait = wait
             self.idempotencyKey = idempotencyKey
             self.requestContent = requestContent
+            self.place = place
         }
     }
 
@@ -101,7 +104,7 @@ package struct ConsumptionService: Sendable {
         let digest = digest(request.requestContent)
         if let key = request.idempotencyKey, let known = try await deliveries.delivery(for: key, at: clock.now()) {
             guard known.requestDigest == digest else { throw Self.keyReused(known.delivery) }
-            return try await outcome(of: known.delivery, until: waitEnd)
+            return try await outcome(of: known.delivery, until: waitEnd, request.place)
         }
         let order = try await order(request, call, until: waitEnd)
         let draft = DeliveryDraft(
@@ -111,8 +114,8 @@ package struct ConsumptionService: Sendable {
         let watch = outcomes.watch(order.id)
         defer { outcomes.remove(watch) }
         switch try await deliveries.accept(draft) {
-        case .created(let delivery): return try await outcome(of: delivery, watch, until: waitEnd)
-        case .existing(let delivery): return try await outcome(of: delivery, until: waitEnd)
+        case .created(let delivery): return try await outcome(of: delivery, watch, until: waitEnd, request.place)
+        case .existing(let delivery): return try await outcome(of: delivery, until: waitEnd, request.place)
         case .keyReused(let delivery): throw Self.keyReused(delivery)
         case .anotherUnderWay(let delivery): throw Self.underWay(delivery)
         case .caseClosed(let refundCase): throw Self.closed(refundCase)
@@ -159,21 +162,25 @@ package struct ConsumptionService: Sendable {
 extension ConsumptionService {
     /// Waits for the end of a delivery that was known before.
     private func outcome(
-        of delivery: Delivery, until waitEnd: ContinuousClock.Instant
+        of delivery: Delivery, until waitEnd: ContinuousClock.Instant, _ place: RequestPlace?
     ) async throws(ServiceError) -> Delivery {
         guard !delivery.state.isFinal else { return try Self.told(delivery) }
         let watch = outcomes.watch(delivery.id)
         defer { outcomes.remove(watch) }
         // It may have ended before the watch began.
-        return try await outcome(of: await latest(delivery), watch, until: waitEnd)
+        return try await outcome(of: await latest(delivery), watch, until: waitEnd, place)
     }
 
     private func outcome(
-        of delivery: Delivery, _ watch: OutcomeBoard.Watch, until waitEnd: ContinuousClock.Instant
+        of delivery: Delivery, _ watch: OutcomeBoard.Watch, until waitEnd: ContinuousClock.Instant,
+        _ place: RequestPlace?
     ) async throws(ServiceError) -> Delivery {
         kick(delivery)
         let wait = clock.remaining(until: waitEnd)
         guard !delivery.state.isFinal, wait > .zero else { return try Self.told(delivery) }
+        // While Apple cannot be reached many callers wait, and must not keep others from being taken over.
+        place?.leave()
+        defer { place?.retake() }
         if let ended = await outcomes.outcome(watch, within: wait, by: clock) { return try Self.told(ended) }
         return try Self.told(await latest(delivery))
     }

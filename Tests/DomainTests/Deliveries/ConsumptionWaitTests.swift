@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -16,6 +17,25 @@ import Testing
             #expect(told.state == .sending)
             fixture.gateway.consumptionGate.open()
             #expect(try await fixture.ended(told.id).state == .accepted)
+        }
+    }
+
+    @Test func `whoever waits for Apple takes no place meanwhile`() async throws {
+        try await DeliveryFixture.with(isDispatching: false) { fixture in
+            let steps = Mutex<[String]>([])
+            let place = RequestPlace(
+                leave: { steps.withLock { $0.append("leave") } }, retake: { steps.withLock { $0.append("retake") } })
+            let request = ConsumptionService.Request(
+                caller: "billing", target: .transaction("1"), answer: DeliveryFixture.answer(), wait: .seconds(5),
+                place: place)
+            let call = UpstreamCall(
+                app: DeliveryFixture.app, environment: nil, deadline: .now + .seconds(100_000))
+            let waiting = Task { try await fixture.consumption.send(request, call) }
+            await fixture.sleepersHaveArrived()
+            #expect(steps.withLock { $0 } == ["leave"])
+            fixture.clock.advance(by: .seconds(5))
+            _ = try await waiting.value
+            #expect(steps.withLock { $0 } == ["leave", "retake"])
         }
     }
 
