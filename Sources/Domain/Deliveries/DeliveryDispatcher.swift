@@ -17,7 +17,7 @@ package final class DeliveryDispatcher: Sendable {
         /// How many lanes the last look had to go through one by one.
         var lanes = 0
 
-        /// The rest after a look through thousands of lanes, as happens while most of them rest themselves: about nine times
+        /// The rest after a look through thousands of lanes, as happens while most of them rest themselves: in proportion to
         /// what it cost, so that whoever asks for something meanwhile is served.
         var rest: Duration { min(.microseconds(25) * lanes, .seconds(1)) }
     }
