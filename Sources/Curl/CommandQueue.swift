@@ -1,5 +1,30 @@
 import Synchronization
 
+/// What callers ask of the loop.
+enum Command: Sendable {
+    /// Carry out a request.
+    case start(Submission)
+    /// End a transfer and report it as cancelled, if it is not over.
+    case cancel(TransferID)
+    /// Answer true, to show that the loop turns.
+    case beat(CheckedContinuation<Bool, Never>)
+    /// End, and answer when everything is released.
+    case stop(CheckedContinuation<Void, Never>?)
+}
+
+/// A request as a caller hands it to the loop.
+struct Submission: Sendable {
+    let id: TransferID
+    let request: CurlRequest
+    let submitted: ContinuousClock.Instant
+    let completion: Transfer.Completion
+}
+
+/// Names a transfer from any thread, for as long as a caller may want to cancel it.
+struct TransferID: Hashable, Sendable {
+    let number: UInt64
+}
+
 /// The way from any thread to the loop.
 final class CommandQueue: Sendable {
     private struct State {
