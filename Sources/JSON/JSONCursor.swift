@@ -137,4 +137,60 @@ struct JSONCursor: ~Copyable {
         keys.removeLast(keys.count - outerKeys)
         unescapedKeys.removeLast(unescapedKeys.count - outerUnescaped)
     }
+
+    /// Moves past the number under the cursor.
+    ///
+    /// Source: RFC 8259, section 6.
+    mutating func skipNumber() throws(JSONError) {
+        _ = take(ASCII.minus)
+        if !take(ASCII.zero) { try skipDigits() }
+        if take(ASCII.point) { try skipDigits() }
+        if take(UInt8(ascii: "e")) || take(UInt8(ascii: "E")) {
+            if !take(ASCII.plus) { _ = take(ASCII.minus) }
+            try skipDigits()
+        }
+        // What follows a whole number is the caller's concern, except a digit after a leading zero: say what is really
+        // wrong.
+        if index < bytes.count, ASCII.zero...ASCII.nine ~= bytes[index] { throw failure(.invalidNumber) }
+    }
+
+    private mutating func skipDigits() throws(JSONError) {
+        let start = index
+        while index < bytes.count, ASCII.zero...ASCII.nine ~= bytes[index] { index += 1 }
+        guard index > start else { throw failure(.invalidNumber) }
+    }
+}
+
+/// The characters of JSON's grammar, as bytes.
+enum ASCII {
+    static let tab = UInt8(ascii: "\t")
+    static let lineFeed = UInt8(ascii: "\n")
+    static let carriageReturn = UInt8(ascii: "\r")
+    static let space = UInt8(ascii: " ")
+    static let quote = UInt8(ascii: "\"")
+    static let backslash = UInt8(ascii: "\\")
+    static let slash = UInt8(ascii: "/")
+    static let comma = UInt8(ascii: ",")
+    static let colon = UInt8(ascii: ":")
+    static let plus = UInt8(ascii: "+")
+    static let minus = UInt8(ascii: "-")
+    static let point = UInt8(ascii: ".")
+    static let zero = UInt8(ascii: "0")
+    static let nine = UInt8(ascii: "9")
+    static let openBrace = UInt8(ascii: "{")
+    static let closeBrace = UInt8(ascii: "}")
+    static let openBracket = UInt8(ascii: "[")
+    static let closeBracket = UInt8(ascii: "]")
+    static let backspace: UInt8 = 0x08
+    static let formFeed: UInt8 = 0x0C
+
+    /// The digit's value, or nil for any other byte.
+    static func hexadecimalValue(_ byte: UInt8) -> UInt32? {
+        switch byte {
+        case zero...nine: UInt32(byte - zero)
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt32(byte - UInt8(ascii: "a") + 10)
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt32(byte - UInt8(ascii: "A") + 10)
+        default: nil
+        }
+    }
 }
