@@ -95,6 +95,26 @@ package struct CompactJWS: Sendable {
         return header
     }
 
+    /// Signs a payload with ES256.
+    ///
+    /// - Parameters:
+    ///   - payload: The bytes to sign, mostly JSON.
+    ///   - header: What the token's header is to say.
+    ///   - key: The signer's key.
+    /// - Returns: The token.
+    /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.
+    package static func sign(
+        _ payload: [UInt8], header: JOSEHeader, with key: ECPrivateKey
+    ) throws(OpenSSLError) -> String {
+        var token = header.rawSegment
+        token.append(dot)
+        token.append(contentsOf: Base64URL.encodeBytes(payload))
+        let signature = try key.signature(for: token.span)
+        token.append(dot)
+        token.append(contentsOf: Base64URL.encodeBytes(signature))
+        return String(decoding: token, as: UTF8.self)
+    }
+
     // These two run over every byte of every token, which C's functions do many at a time.
 
     private static func firstDot(in bytes: [UInt8], from start: Int) -> Int? {
@@ -113,5 +133,43 @@ package struct CompactJWS: Sendable {
     private func decode(_ range: Range<Int>) throws(JOSEError) -> [UInt8] {
         guard let decoded = Base64URL.decode(bytes.span.extracting(range)) else { throw .invalidBase64URL }
         return decoded
+    }
+}
+
+/// A header that many tokens carry and the key that it leads to, so that what the tokens share is read and digested once.
+package struct KnownSigner: Sendable {
+    /// The header of all those tokens.
+    package let header: JOSEHeader
+    /// The key to believe.
+    package let key: ECPublicKey
+    /// The digest of the header and the dot after it.
+    let prefix: SHA256Prefix
+
+    /// A signer whose key has been found trustworthy.
+    ///
+    /// - Parameters:
+    ///   - header: The header.
+    ///   - key: The key.
+    /// - Throws: ``JOSEError/library(_:)`` only when libcrypto itself fails.
+    package init(header: JOSEHeader, key: ECPublicKey) throws(JOSEError) {
+        self.header = header
+        self.key = key
+        do throws(OpenSSLError) {
+            prefix = try SHA256Prefix((header.rawSegment + [CompactJWS.dot]).span)
+        } catch {
+            throw .library(error)
+        }
+    }
+}
+
+extension CompactJWS {
+    /// Checks that the signer signed this header and payload with ES256; see ``verify(with:header:)``.
+    ///
+    /// - Parameter signer: Who must have signed; the token must carry the same header.
+    /// - Throws: ``JOSEError``
+    package func verify(with signer: KnownSigner) throws(JOSEError) {
+        try verify(with: signer.key, header: signer.header) { (token, signedCount) throws(OpenSSLError) in
+            try signer.prefix.digest(followedBy: token.extracting((signer.header.rawSegment.count + 1)..<signedCount))
+        }
     }
 }
