@@ -45,18 +45,16 @@ package struct OpenSSLError: Error, Sendable, Equatable {
             }
         }
     }
+
+    /// Whether the queue held this reason of this library (`EC_R_…`, `ERR_LIB_…`).
+    func isAbout(_ reason: CInt, library: CInt) -> Bool {
+        codes.contains { ERR_GET_REASON($0) == reason && ERR_GET_LIB($0) == library }
+    }
 }
 
 extension OpenSSLError: CustomStringConvertible {
     /// The operation and libcrypto's texts on one line.
     package var description: String {
         reasons.isEmpty ? "\(operation) failed" : "\(operation) failed: \(reasons.joined(separator: "; "))"
-    }
-}
-
-extension OpenSSLError {
-    /// Whether the queue held this reason of this library (`EC_R_…`, `ERR_LIB_…`).
-    func isAbout(_ reason: CInt, library: CInt) -> Bool {
-        codes.contains { ERR_GET_REASON($0) == reason && ERR_GET_LIB($0) == library }
     }
 }
