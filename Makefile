@@ -9,6 +9,12 @@ KEEP ?=
 
 SOURCES := Package.swift Sources Tests
 
+# One set of flags for all that is built for debugging, so that each target goes on where another has stopped, and a
+# folder of its own for what is optimised. The index serves editors, which make their own.
+DEBUG := --disable-index-store
+RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release --disable-index-store
+PROGRAMS := .build/debug
+
 # What the system must provide: package, how to tell that it is there, and what it is for.
 # The names are those of Debian 12 and Ubuntu 24.04.
 define NATIVE_PACKAGES
@@ -49,24 +55,28 @@ deps: ## Install the native packages that are missing; does nothing when they ar
 	apt install --yes --no-install-recommends "$${missing[@]}"
 
 .PHONY: build
-build: deps ## Build everything for debugging
-	swift build
+build: deps ## Build everything for debugging, the tests too
+	swift build $(DEBUG) --build-tests
 
 .PHONY: release
-release: deps ## Build both programs optimised, with the Swift runtime linked in, into .build/release
-	swift build -c release --static-swift-stdlib --product purser
-	swift build -c release --static-swift-stdlib --product appstore-simulator
-	@ls -l .build/release/purser .build/release/appstore-simulator
+release: deps ## Build both programs optimised, with the Swift runtime linked in, into .build-release/release
+	swift build $(RELEASE) --product purser
+	swift build $(RELEASE) --product appstore-simulator
+	@ls -l .build-release/release/purser .build-release/release/appstore-simulator
+
+# Both programs for debugging: what the demo and the checks run.
+.PHONY: programs
+programs: deps
+	swift build $(DEBUG) --product purser
+	swift build $(DEBUG) --product appstore-simulator
 
 .PHONY: test
-test: deps ## Run every test
-	swift test --disable-xctest
+test: build ## Run every test
+	swift test $(DEBUG) --skip-build --disable-xctest
 
 .PHONY: demo
-demo: deps ## Play the main use against a simulated App Store; KEEP=1 leaves it running
-	swift build --product purser
-	swift build --product appstore-simulator
-	@KEEP=$(KEEP) deploy/demo/demo.sh .build/debug
+demo: programs ## Play the main use against a simulated App Store; KEEP=1 leaves it running
+	@KEEP=$(KEEP) deploy/demo/demo.sh $(PROGRAMS)
 
 .PHONY: format
 format: ## Format all Swift code in place
@@ -77,23 +87,19 @@ lint: ## Check the format of all Swift code; needs no build
 	swift format lint --strict --recursive --parallel $(SOURCES)
 
 .PHONY: check-apple-library
-check-apple-library: deps ## Hold simulator and doors against Apple's own Python library, which is fetched for it
-	swift build --product purser
-	swift build --product appstore-simulator
+check-apple-library: programs ## Hold simulator and doors against Apple's own Python library, which is fetched for it
 	python3 -m venv .build/apple-library
 	.build/apple-library/bin/pip install --quiet 'app-store-server-library[async]'
-	@Tests/IntegrationTests/Resources/run-apple-library.sh .build/debug .build/apple-library/bin/python
+	@Tests/IntegrationTests/Resources/run-apple-library.sh $(PROGRAMS) .build/apple-library/bin/python
 
 # How long `make fuzz-api` goes on.
 FUZZ_SECONDS ?= 240
 
 .PHONY: fuzz-api
-fuzz-api: deps ## Hold the API against api/openapi.yaml with schemathesis, which is fetched for it; FUZZ_SECONDS=240
-	swift build --product purser
-	swift build --product appstore-simulator
+fuzz-api: programs ## Hold the API against api/openapi.yaml with schemathesis, which is fetched for it; FUZZ_SECONDS=240
 	python3 -m venv .build/fuzz-api
 	.build/fuzz-api/bin/pip install --quiet 'schemathesis>=4.32,<5' openapi-spec-validator
-	@Tests/IntegrationTests/Resources/run-fuzz-api.sh .build/debug .build/fuzz-api/bin $(FUZZ_SECONDS)
+	@Tests/IntegrationTests/Resources/run-fuzz-api.sh $(PROGRAMS) .build/fuzz-api/bin $(FUZZ_SECONDS)
 
 # How often and how long `make crash-test` kills; the same SEED draws the same moments.
 CRASH_KILLS ?= 300
@@ -101,11 +107,10 @@ CRASH_SECONDS ?= 240
 SEED ?=
 
 .PHONY: crash-test
-crash-test: deps ## Kill the daemon under load and compare what it promised with what arrived; CRASH_KILLS=300 CRASH_SECONDS=240 SEED=
-	swift build --build-tests
+crash-test: build ## Kill the daemon under load and compare what it promised with what arrived; CRASH_KILLS=300 CRASH_SECONDS=240 SEED=
 	@rm -f .build/crash-report; status=0; \
 	CRASH_KILLS=$(CRASH_KILLS) CRASH_SECONDS=$(CRASH_SECONDS) SEED=$(SEED) CRASH_REPORT=.build/crash-report \
-	    swift test --skip-build --disable-xctest --filter CrashTests || status=$$?; \
+	    swift test $(DEBUG) --skip-build --disable-xctest --filter CrashTests || status=$$?; \
 	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
 	exit $$status
 
@@ -129,17 +134,17 @@ bench: deps ## Measure against the references of docs/performance.md, on an idle
 	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends "$${missing[@]}" \
 	        </dev/null; \
 	fi
-	swift build -c release --static-swift-stdlib --product purser
-	swift build -c release --static-swift-stdlib --product purser-bench
+	PURSER_BENCH=1 swift build $(RELEASE) --product purser
+	PURSER_BENCH=1 swift build $(RELEASE) --product purser-bench
 	@peer=(); \
 	if [ -f "$(PYTHON_PEER)/requirements.txt" ]; then \
 	    python3 -m venv .build/python-peer; \
 	    .build/python-peer/bin/pip install --quiet --requirement "$(PYTHON_PEER)/requirements.txt"; \
 	    peer=(--python-peer "$(PYTHON_PEER)" --python .build/python-peer/bin/python); \
 	fi; \
-	.build/release/purser-bench $(foreach row,$(ROWS),--row $(row)) --repetitions $(REPETITIONS) \
+	.build-release/release/purser-bench $(foreach row,$(ROWS),--row $(row)) --repetitions $(REPETITIONS) \
 	    $(if $(JSON),--json $(JSON)) "$${peer[@]}"
 
 .PHONY: clean
 clean: ## Remove everything that was built
-	rm -rf .build
+	rm -rf .build .build-release

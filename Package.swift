@@ -12,13 +12,11 @@ let swiftSettings: [SwiftSetting] = [
 
 // Products of other packages, by the name that the target lists below use.
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
-let asyncHTTPClient = Target.Dependency.product(name: "AsyncHTTPClient", package: "async-http-client")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
-let hummingbird = Target.Dependency.product(name: "Hummingbird", package: "hummingbird")
 let hummingbirdCore = Target.Dependency.product(name: "HummingbirdCore", package: "hummingbird")
 let hummingbirdHTTP2 = Target.Dependency.product(name: "HummingbirdHTTP2", package: "hummingbird")
 let hummingbirdTLS = Target.Dependency.product(name: "HummingbirdTLS", package: "hummingbird")
@@ -53,9 +51,10 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
-        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
-        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
+        // Without its default traits: with two of them, the order of the flags that they become changes from one build to
+        // the next, and everything above is compiled again.
+        .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
         .package(url: "https://github.com/jpsim/Yams", from: "6.2.0"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
     ],
@@ -82,13 +81,13 @@ let package = Package(
         // Adapters, each with one technology.
         .target(
             name: "KeyCustody",
-            dependencies: ["Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics, serviceLifecycle]),
+            dependencies: ["Domain", "JOSE", "JSON", "OpenSSL", logging, metrics, serviceLifecycle]),
         .target(
             name: "AppStoreClient",
             dependencies: [
                 "Domain", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics,
             ]),
-        .target(name: "StoreSQLite", dependencies: ["Domain", grdb, logging]),
+        .target(name: "StoreSQLite", dependencies: ["Domain", grdb]),
         .target(
             name: "Listener",
             dependencies: [
@@ -98,7 +97,7 @@ let package = Package(
         .target(
             name: "HTTPAPI",
             dependencies: [
-                "Domain", "JSON", hummingbird, hummingbirdCore, httpTypes, logging, metrics, coreMetrics, nioCore,
+                "Domain", "JSON", hummingbirdCore, httpTypes, logging, metrics, coreMetrics, nioCore,
             ]),
 
         // The composition root, the simulator and their programs.
@@ -107,13 +106,12 @@ let package = Package(
             dependencies: [
                 "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
                 "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore, nioPosix,
-                serviceLifecycle, unixSignals, yams, hummingbird,
+                serviceLifecycle, unixSignals, yams,
             ]),
         .target(
             name: "AppStoreSimulator",
             dependencies: [
-                "AppStoreAPI", "JOSE", "JSON", "OpenSSL", hummingbird, hummingbirdCore, hummingbirdHTTP2,
-                hummingbirdTLS, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioSSL, serviceLifecycle,
+                "AppStoreAPI", "JOSE", "JSON", "OpenSSL", hummingbirdCore, hummingbirdHTTP2, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioSSL, serviceLifecycle,
             ]),
         .executableTarget(name: "purser", dependencies: ["Daemon", argumentParser]),
         // `make bench`, which no test runs.
@@ -121,7 +119,7 @@ let package = Package(
             name: "purser-bench",
             dependencies: [
                 "AppStoreAPI", "AppStoreClient", "Curl", "Domain", "JOSE", "KeyCustody", "OpenSSL", argumentParser,
-                asyncHTTPClient, coreMetrics, grdb, logging, nioCore, nioHTTP1, nioSSL,
+                coreMetrics, grdb, logging, nioCore, nioHTTP1, nioSSL,
             ]),
         .executableTarget(
             name: "appstore-simulator",
@@ -147,8 +145,7 @@ let package = Package(
             name: "ListenerTests",
             dependencies: [
                 "Listener", "Curl", "OpenSSL", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore,
-                nioEmbedded, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioPosix, serviceLifecycle,
-                serviceLifecycleTestKit,
+                nioEmbedded, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioPosix, serviceLifecycleTestKit,
             ]),
         .testTarget(
             name: "DaemonTests",
@@ -166,8 +163,8 @@ let package = Package(
         .testTarget(
             name: "AppStoreClientTests",
             dependencies: [
-                "AppStoreClient", "AppStoreAPI", "Curl", "Domain", "JOSE", "JSON", "OpenSSL", "TestSupport",
-                coreMetrics, hummingbirdCore, httpTypes, logging, metrics, nioCore, nioPosix,
+                "AppStoreClient", "AppStoreAPI", "Curl", "Domain", "JOSE", "OpenSSL", "TestSupport", coreMetrics, logging,
+                metrics,
             ]),
         .testTarget(name: "PurserTests", dependencies: ["purser"]),
         .testTarget(name: "PurserBenchTests", dependencies: ["purser-bench"]),
@@ -182,14 +179,14 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "Daemon", "AppStoreSimulator", "AppStoreAPI", "Domain", "JOSE", "JSON", "KeyCustody", "Listener",
-                "OpenSSL", "Systemd", "purser", logging, serviceLifecycle, yams,
+                "OpenSSL", "Systemd", "purser", logging, serviceLifecycle,
             ],
             exclude: ["Resources"]),
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [
-                "HTTPAPI", "Domain", "JSON", "StoreSQLite", "TestSupport", coreMetrics, hummingbird, hummingbirdCore,
-                httpTypes, logging, nioCore, nioEmbedded, yams,
+                "HTTPAPI", "Domain", "JSON", "StoreSQLite", "TestSupport", coreMetrics, hummingbirdCore, httpTypes,
+                logging, nioCore, nioEmbedded, yams,
             ]),
     ],
     swiftLanguageModes: [.v6]
@@ -197,4 +194,13 @@ let package = Package(
 
 for target in package.targets where target.type != .system {
     target.swiftSettings = swiftSettings
+}
+
+// Only `make bench` compares with AsyncHTTPClient, and sets this; nobody else fetches or compiles it.
+if Context.environment["PURSER_BENCH"] != nil {
+    package.dependencies.append(.package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"))
+    for target in package.targets where target.name == "purser-bench" {
+        target.dependencies.append(.product(name: "AsyncHTTPClient", package: "async-http-client"))
+        target.swiftSettings?.append(.define("ASYNC_HTTP_CLIENT"))
+    }
 }

@@ -3,7 +3,6 @@ import Domain
 import Foundation
 import HTTPAPI
 import HTTPTypes
-import Hummingbird
 import HummingbirdCore
 import JSON
 import Logging

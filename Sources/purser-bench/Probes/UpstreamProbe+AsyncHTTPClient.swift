@@ -1,3 +1,4 @@
+#if ASYNC_HTTP_CLIENT
 import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
@@ -32,3 +33,10 @@ extension UpstreamProbe {
         }
     }
 }
+#else
+extension UpstreamProbe {
+    func measureAsyncHTTPClient() async throws -> Outcome {
+        throw BenchError("built without AsyncHTTPClient: use `make bench`, which sets PURSER_BENCH")
+    }
+}
+#endif
