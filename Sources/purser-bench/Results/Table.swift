@@ -1,3 +1,5 @@
+import Foundation
+
 /// The report as a table for people.
 struct Table {
     private static let heads = ["figure", "measured", "reference", "ratio (least–most)", "goal", "met"]
@@ -56,5 +58,19 @@ struct Table {
         }
         while line.last == " " { line.removeLast() }
         return line
+    }
+}
+
+/// What a person sees.
+enum Console {
+    /// Writes to the standard output.
+    static func print(_ text: String) { write(text, to: .standardOutput) }
+
+    /// Writes a line to the standard error, so that the output holds the table alone.
+    static func progress(_ text: String) { write(text, to: .standardError) }
+
+    private static func write(_ text: String, to handle: FileHandle) {
+        // Nobody is left to be told when this fails.
+        try? handle.write(contentsOf: Data((text + "\n").utf8))
     }
 }

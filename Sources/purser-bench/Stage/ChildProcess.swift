@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import Synchronization
 
@@ -125,4 +126,101 @@ final class ChildProcess: Sendable {
         let text = [errorOutput, output].compactMap { try? String(contentsOf: $0, encoding: .utf8) }.joined()
         return text.suffix(600).split(separator: "\n").suffix(4).joined(separator: " / ")
     }
+}
+
+/// The thread that starts programs, as long as this process lives.
+///
+/// It has to be the same one and to stay: the kernel ends a program with the thread that started it
+/// (PR_SET_PDEATHSIG, prctl(2)), and threads of the pools come and go. It blocks no signals, which those threads do and
+/// programs would inherit.
+final class Spawner: Sendable {
+    private let work = Mutex<[@Sendable () -> Void]>([])
+    private let pending = DispatchSemaphore(value: 0)
+
+    init() {
+        Thread { [self] in
+            var none = sigset_t()
+            sigemptyset(&none)
+            pthread_sigmask(Int32(SIG_SETMASK), &none, nil)
+            while true {
+                pending.wait()
+                let next = work.withLock { $0.isEmpty ? nil : $0.removeFirst() }
+                next?()
+            }
+        }.start()
+    }
+
+    /// Runs something on the thread.
+    ///
+    /// - Returns: what it returns.
+    /// - Throws: what it throws.
+    func run<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            work.withLock { $0.append { continuation.resume(with: Result(catching: body)) } }
+            pending.signal()
+        }
+    }
+}
+
+/// A program of another package.
+enum Tool: String, Sendable, CaseIterable {
+    case nginx
+    case wrk
+    case openssl
+    /// Also a load generator, but for HTTP/2.
+    case h2load
+    case strip
+    /// Keeps a program to a core.
+    case taskset
+    /// Ends a program together with the one that started it.
+    case setpriv
+
+    /// Where the program is.
+    ///
+    /// - Throws: `BenchError` when it is not there.
+    func path() throws(BenchError) -> String {
+        // Servers live where only root looks.
+        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+        for folder in folders + ["/usr/sbin", "/sbin"] {
+            let path = "\(folder)/\(rawValue)"
+            if access(path, X_OK) == 0 { return path }
+        }
+        throw BenchError("\(rawValue) is missing")
+    }
+
+    var isThere: Bool { (try? path()) != nil }
+}
+
+/// What a process has used so far.
+struct ProcessUsage: Sendable {
+    /// Memory that is really there, in bytes.
+    let residentBytes: Double
+    /// Processor time in user and system mode, in seconds.
+    let processorSeconds: Double
+
+    /// Reads what the kernel says of a process.
+    ///
+    /// - Throws: `BenchError` when there is no such process.
+    /// Source: proc_pid_stat(5), fields 14, 15 and 24
+    init(of processID: pid_t) throws(BenchError) {
+        guard let text = try? String(contentsOfFile: "/proc/\(processID)/stat", encoding: .utf8),
+            // The name, in parentheses, may hold spaces.
+            let rest = text.split(separator: ")").last?.split(separator: " "), rest.count > 21,
+            let user = Double(rest[11]), let system = Double(rest[12]), let pages = Double(rest[21])
+        else { throw BenchError("process \(processID) is gone") }
+        residentBytes = pages * Double(sysconf(Int32(_SC_PAGESIZE)))
+        processorSeconds = (user + system) / Double(sysconf(Int32(_SC_CLK_TCK)))
+    }
+
+    var residentMegabytes: Double { residentBytes / 1_000_000 }
+}
+
+/// Processor time of this process or of children that have ended, in seconds.
+///
+/// Source: getrusage(2)
+func processorSeconds(ofChildren: Bool = false) -> Double {
+    var usage = rusage()
+    guard getrusage(ofChildren ? RUSAGE_CHILDREN.rawValue : RUSAGE_SELF.rawValue, &usage) == 0 else { return 0 }
+    func seconds(_ time: timeval) -> Double { Double(time.tv_sec) + Double(time.tv_usec) / 1e6 }
+    return seconds(usage.ru_utime) + seconds(usage.ru_stime)
 }

@@ -1,6 +1,18 @@
 import ArgumentParser
 import Foundation
 
+@main
+struct Main: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purser-bench",
+        abstract: "Measures Purser against what it is held to. Not for production.",
+        discussion: """
+            Starts everything itself on free ports of the loopback interface: the service on one core, load and upstream on \
+            another. docs/performance.md says what each row measures and how to read the table.
+            """,
+        subcommands: [RunCommand.self, ProbeCommand.self], defaultSubcommand: RunCommand.self)
+}
+
 /// The command `purser-bench`, which measures and prints the table.
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -45,4 +57,29 @@ struct RunCommand: AsyncParsableCommand {
         Console.print(Table(report).text)
         if let json { try report.encoded().write(to: URL(filePath: json)) }
     }
+}
+
+/// One row of the table: something to measure, and what it is measured against.
+protocol Row: Sendable {
+    /// The number by which `--row` chooses it.
+    var number: Int { get }
+    /// What is measured, in a few words.
+    var title: String { get }
+    /// What it is measured against, in a few words.
+    var reference: String { get }
+    /// Programs of other packages without which there is nothing to measure.
+    var tools: [Tool] { get }
+
+    /// Measures every figure of the row, in turns with its reference.
+    ///
+    /// - Throws: whatever keeps the row from being measured; the table then says so and no goal of it counts as met.
+    func measure(in bench: Bench) async throws -> [Figure]
+}
+
+/// Every row, in the order of the table.
+enum RowCatalog {
+    static let all: [any Row] = [
+        FacadeRow(), VerificationRow(), RefundHistoryRow(), ConsumptionRow(), WebhookRow(), UpstreamClientRow(),
+        TokenRow(), FootprintRow(), GrowthRow(), OverloadRow(),
+    ]
 }
