@@ -75,3 +75,13 @@ struct StateDirectory: Sendable {
         guard rename(temporary, target) == 0 else { throw failure("rename") }
     }
 }
+
+/// A file operation that the system refused.
+struct StateDirectoryError: Error, Sendable, CustomStringConvertible {
+    let path: String
+    let operation: String
+    /// `errno`.
+    let code: CInt
+
+    var description: String { "cannot \(operation) \(path): \(String(cString: strerror(code)))" }
+}

@@ -7,6 +7,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
+import Synchronization
 
 /// A listening socket that hands requests to a function and sends what it answers.
 struct HTTPListener: Sendable {
@@ -103,5 +104,82 @@ extension IncomingRequest {
             method: request.method.rawValue, target: request.head.path ?? "/",
             authorization: request.headers[.authorization], contentType: request.headers[.contentType],
             arrival: arrivals.take(channel), body: body)
+    }
+}
+
+/// Where to listen.
+package struct ListenAddress: Sendable, Hashable {
+    package let host: String
+    /// 0 for any that is free.
+    package let port: Int
+
+    package init(host: String, port: Int) {
+        self.host = host
+        self.port = port
+    }
+
+    /// Reads `HOST:PORT`; IPv6 addresses stand in brackets.
+    package init?(_ text: String) {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        var host = text[..<colon]
+        if host.hasPrefix("["), host.hasSuffix("]") {
+            host = host.dropFirst().dropLast()
+        } else if host.contains(":") {
+            return nil
+        }
+        guard !host.isEmpty else { return nil }
+        self.init(host: String(host), port: Int(port))
+    }
+
+    /// Whether only this machine can connect.
+    package var isLoopback: Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        let isIPv4 = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } && parts[0] == "127"
+        return isIPv4 || host == "::1" || host == "localhost"
+    }
+}
+
+/// Where a socket listens.
+package struct BoundAddress: Sendable, Hashable {
+    package let host: String
+    package let port: Int
+
+    /// The address as it stands in a URL.
+    package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}
+
+/// When the latest part of the request on each channel came in; outlives the channel, which a client may close at once.
+final class ArrivalLog: Sendable {
+    private let now: @Sendable () -> Date
+    private let arrivals = Mutex<[ObjectIdentifier: Date]>([:])
+
+    init(now: @escaping @Sendable () -> Date) { self.now = now }
+
+    func note(_ channel: any Channel) {
+        let date = now()
+        arrivals.withLock { $0[ObjectIdentifier(channel)] = date }
+    }
+
+    /// Takes out when the latest part came in.
+    func take(_ channel: any Channel) -> Date {
+        arrivals.withLock { $0.removeValue(forKey: ObjectIdentifier(channel)) } ?? now()
+    }
+}
+
+/// Tells an ``ArrivalLog`` of every part of a request as it comes out of the socket, before it waits for anybody to look at it.
+///
+/// Lives on the event loop of its channel: the connection in HTTP/1.1, a stream of it in HTTP/2.
+final class ArrivalHandler: ChannelInboundHandler, RemovableChannelHandler {
+    typealias InboundIn = NIOAny
+
+    private let log: ArrivalLog
+
+    init(_ log: ArrivalLog) { self.log = log }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        log.note(context.channel)
+        context.fireChannelRead(data)
     }
 }

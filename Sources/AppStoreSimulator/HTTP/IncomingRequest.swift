@@ -28,3 +28,52 @@ struct IncomingRequest: Sendable {
         return QueryItem.parse(target[target.index(after: mark)...])
     }
 }
+
+/// A parameter of a query, decoded.
+struct QueryItem: Sendable, Hashable {
+    let name: String
+    let value: String
+
+    /// Reads a query; a plus sign stands for a blank, as in forms.
+    static func parse(_ query: Substring) -> [QueryItem] {
+        query.split(separator: "&").map { item in
+            let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            return QueryItem(
+                name: PercentDecoding.decode(parts[0], plusIsBlank: true),
+                value: parts.count > 1 ? PercentDecoding.decode(parts[1], plusIsBlank: true) : "")
+        }
+    }
+}
+
+/// Percent-decoding by RFC 3986 section 2.1; a percent sign without two hexadecimal digits stays what it is.
+enum PercentDecoding {
+    static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
+        var decoded: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%"), let value = hexadecimal(rest.prefix(2)) {
+                decoded.append(value)
+                rest = rest.dropFirst(2)
+            } else if byte == UInt8(ascii: "+"), plusIsBlank {
+                decoded.append(UInt8(ascii: " "))
+            } else {
+                decoded.append(byte)
+            }
+        }
+        return String(decoding: decoded, as: UTF8.self)
+    }
+
+    private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {
+        guard digits.count == 2, let high = digit(digits.first), let low = digit(digits.last) else { return nil }
+        return high << 4 | low
+    }
+
+    private static func digit(_ byte: UInt8?) -> UInt8? {
+        switch byte {
+        case .some(let byte) where UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte: byte - UInt8(ascii: "0")
+        case .some(let byte) where UInt8(ascii: "a")...UInt8(ascii: "f") ~= byte: byte - UInt8(ascii: "a") + 10
+        case .some(let byte) where UInt8(ascii: "A")...UInt8(ascii: "F") ~= byte: byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
+    }
+}
