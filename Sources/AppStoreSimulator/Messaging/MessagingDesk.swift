@@ -47,3 +47,53 @@ struct MessagingDesk: Sendable {
         tests[index].samples.append(sample)
     }
 }
+
+/// What can be set about Retention Messaging.
+package struct MessagingSettings: Sendable, Hashable {
+    /// In which environments what is uploaded is approved at once.
+    package var automaticApproval: Set<SimulatedEnvironment> = [.sandbox]
+    /// Images that an app may have, as Apple publishes it.
+    package var imageQuota = 2000
+    /// Messages that an app may have; Apple publishes no number.
+    package var messageQuota = 2000
+    /// Whether identifiers in capitals are refused; Apple's libraries disagree on them.
+    package var requiresLowercaseIdentifiers = false
+    /// Whether realtime URLs may be without TLS, which Apple does not allow.
+    package var allowsPlainRealtimeURLs = false
+    /// Certificates (PEM) to trust in place of the system's when a realtime URL is tested.
+    package var certificateAuthorities: String?
+
+    package init() {}
+}
+
+extension SimulatorState {
+    /// What is set about Retention Messaging, for all apps.
+    package var messagingSettings: MessagingSettings {
+        get { withContent { $0.messaging.settings } }
+        set { withContent { $0.messaging.settings = newValue } }
+    }
+
+    /// Says what the review of an image has come to.
+    ///
+    /// - Throws: ``ControlError/notFound(_:)``
+    package func review(
+        image identifier: String, of bundleID: String, in environment: SimulatedEnvironment, _ state: ReviewState
+    ) throws(ControlError) {
+        let isKnown = withContent {
+            $0.messaging[bundleID, environment].review(image: identifier.lowercased(), state)
+        }
+        guard isKnown else { throw .notFound("there is no image \(identifier)") }
+    }
+
+    /// Says what the review of a message has come to.
+    ///
+    /// - Throws: ``ControlError/notFound(_:)``
+    package func review(
+        message identifier: String, of bundleID: String, in environment: SimulatedEnvironment, _ state: ReviewState
+    ) throws(ControlError) {
+        let isKnown = withContent {
+            $0.messaging[bundleID, environment].review(message: identifier.lowercased(), state)
+        }
+        guard isKnown else { throw .notFound("there is no message \(identifier)") }
+    }
+}
