@@ -48,3 +48,34 @@ struct Identifiers: Sendable {
     /// Ten characters, as the ids of keys have.
     mutating func key() -> String { keys.next(using: &generator) }
 }
+
+/// Rising numbers with gaps, which look like Apple's and come out the same for the same seed.
+struct IdentifierSequence: Sendable {
+    private var last: UInt64
+    private let largestGap: UInt64
+
+    init(from start: ClosedRange<UInt64>, largestGap: UInt64, using generator: inout SeededGenerator) {
+        last = UInt64.random(in: start, using: &generator)
+        self.largestGap = largestGap
+    }
+
+    mutating func next(using generator: inout SeededGenerator) -> String {
+        last += UInt64.random(in: 1...largestGap, using: &generator)
+        return String(last)
+    }
+}
+
+/// Random numbers that come out the same for the same seed: SplitMix64, which needs one word of state and passes the usual tests.
+package struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,4 +1,4 @@
-import OpenSSL
+package import OpenSSL
 
 extension World {
     /// Registers a team's key, under the id given or a new one, which is returned.
@@ -36,4 +36,40 @@ extension World {
         accounts[id] = account
         return account
     }
+}
+
+/// An In-App Purchase key as Apple knows it: the public half, and whose it is.
+package struct RegisteredKey: Sendable {
+    /// `kid` of the tokens that it signs.
+    package let keyID: String
+    /// `iss` of the tokens that it signs: the team.
+    package let issuerID: String
+    package let publicKey: ECPublicKey
+    /// A revoked key stays known by its id, but signs nothing any more.
+    package var isRevoked = false
+}
+
+/// An app as App Store Connect knows it.
+package struct RegisteredApp: Sendable, Hashable {
+    package let bundleID: String
+    package let appAppleID: Int64
+    /// The team that it belongs to; only its keys may ask about the app.
+    package let issuerID: String
+    /// An app that was never released is refused by production whatever its token is.
+    package let isReleasedToProduction: Bool
+
+    package init(bundleID: String, appAppleID: Int64, issuerID: String, isReleasedToProduction: Bool = true) {
+        self.bundleID = bundleID
+        self.appAppleID = appAppleID
+        self.issuerID = issuerID
+        self.isReleasedToProduction = isReleasedToProduction
+    }
+}
+
+/// An Apple Account in one environment.
+package struct AppleAccount: Sendable, Hashable {
+    package let id: String
+    package let environment: SimulatedEnvironment
+    /// Accounts of one family can share purchases with each other.
+    package let family: String?
 }

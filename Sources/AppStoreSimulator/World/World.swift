@@ -1,4 +1,4 @@
-import AppStoreAPI
+package import AppStoreAPI
 
 /// Everything that Apple would know: teams' keys, apps, accounts and what they bought.
 ///
@@ -151,4 +151,46 @@ struct World: Sendable {
             records[transactionID]?.payload = payload
         }
     }
+}
+
+/// Which of Apple's two servers is played; data of one is unknown to the other.
+package enum SimulatedEnvironment: String, Sendable, Hashable, CaseIterable {
+    case production = "Production"
+    case sandbox = "Sandbox"
+
+    /// The value in Apple's payloads.
+    package var wireValue: Environment { Environment(rawValue: rawValue) }
+
+    /// The one that this is not.
+    var other: SimulatedEnvironment { self == .production ? .sandbox : .production }
+}
+
+/// An app on one of Apple's two servers, which know nothing of each other's settings.
+struct AppInEnvironment: Sendable, Hashable {
+    let bundleID: String
+    let environment: SimulatedEnvironment
+}
+
+/// What Apple's histories are about: an Apple Account in an app.
+struct Customer: Sendable, Hashable {
+    let accountID: String
+    let bundleID: String
+}
+
+/// Something that happened to a purchase or subscription, of which Apple notifies the app.
+struct LifecycleEvent: Sendable {
+    /// What it is about.
+    enum Subject: Sendable {
+        /// A transaction, by its id.
+        case transaction(String)
+        /// A mass extension as a whole.
+        case summary(Summary)
+    }
+
+    let type: NotificationTypeV2
+    let subtype: Subtype?
+    let subject: Subject
+    let app: AppInEnvironment
+    /// UNIX milliseconds.
+    let date: Int64
 }

@@ -1,5 +1,72 @@
 import AppStoreAPI
 
+/// What Apple knows of an auto-renewable subscription beside its periods, each of which is a transaction.
+struct Subscription: Sendable {
+    /// How long Apple tries to charge a customer: 60 days, in milliseconds.
+    static let billingRetryLength: Int64 = 60 * 86_400_000
+    /// The shortest period of a subscription that renews by itself: a minute, in milliseconds.
+    static let shortestPeriod: Int64 = 60_000
+
+    /// What a period is of.
+    struct Plan: Sendable {
+        let productID: String
+        /// In milliunits; nil keeps the price.
+        let price: Int64?
+    }
+
+    /// The length of a period, in milliseconds; an extension does not change it.
+    var periodLength: Int64
+    /// Whether the customer wants it renewed.
+    var willRenew = true
+    /// What the next period will be of, if not the same.
+    var nextPlan: Plan?
+    /// Until when Apple tries to charge the customer, UNIX milliseconds; nil when it has no need to.
+    var billingRetryEnd: Int64?
+    /// Until when the customer keeps access meanwhile, UNIX milliseconds.
+    var gracePeriodEnd: Int64?
+    /// Why it expired, once that is settled.
+    var expirationIntent: ExpirationIntent?
+    var extensions: [RenewalExtension] = []
+
+    // MARK: Set at the control port
+
+    /// Whether it is renewed, or not, when its time has come.
+    var renewsByItself = false
+    /// Whether the next charge fails.
+    var billingFails = false
+    /// How long the customer keeps access after a charge has failed, in milliseconds.
+    var gracePeriodLength: Int64 = 0
+
+    init(periodLength: Int64) { self.periodLength = periodLength }
+
+    /// The longest gap between periods that does not begin a new run, in milliseconds.
+    static func longestGap(in environment: SimulatedEnvironment) -> Int64 {
+        environment == .production ? 60 * 86_400_000 : 600_000
+    }
+
+    func isInBillingRetry(at now: Int64) -> Bool { billingRetryEnd.map { $0 > now } ?? false }
+
+    func isInGracePeriod(at now: Int64) -> Bool {
+        isInBillingRetry(at: now) && gracePeriodEnd.map { $0 > now } ?? false
+    }
+
+    /// Forgets that it failed or expired, since it goes on.
+    mutating func goOn() {
+        nextPlan = nil
+        billingRetryEnd = nil
+        gracePeriodEnd = nil
+        expirationIntent = nil
+    }
+}
+
+/// The periods of a subscription as one customer has them: the purchaser, or a member of the family.
+struct SubscriptionRun: Sendable {
+    /// The transaction of the period that begins last.
+    var latestID: String
+    /// When the present run began, without a gap since that Apple would take notice of; UNIX milliseconds.
+    var start: Int64
+}
+
 extension World {
     /// Under which id a transaction's subscription is kept: the purchaser's original transaction id.
     func subscriptionID(of record: TransactionRecord) -> String? {
@@ -92,5 +159,46 @@ extension Subscription {
         if let expirationIntent { return expirationIntent }
         if billingRetryEnd != nil { return .billingError }
         return willRenew ? .other : .customerCancelled
+    }
+}
+
+/// What can be set about a subscription; nil leaves it as it is.
+package struct SubscriptionSettings: Sendable {
+    /// Whether the customer wants it renewed.
+    package var willRenew: Bool?
+    /// Whether it is renewed, fails or expires by itself when its time has come.
+    package var renewsByItself: Bool?
+    /// Whether the next charge fails.
+    package var billingFails: Bool?
+    /// How long the customer keeps access after that, in milliseconds.
+    package var gracePeriodLength: Int64?
+
+    package init(
+        willRenew: Bool? = nil, renewsByItself: Bool? = nil, billingFails: Bool? = nil, gracePeriodLength: Int64? = nil
+    ) {
+        self.willRenew = willRenew
+        self.renewsByItself = renewsByItself
+        self.billingFails = billingFails
+        self.gracePeriodLength = gracePeriodLength
+    }
+}
+
+extension World {
+    /// Sets what is given.
+    ///
+    /// - Throws: ``ControlError``
+    mutating func set(
+        _ settings: SubscriptionSettings, of transactionID: String, now: Int64
+    ) throws(ControlError) {
+        let (id, _) = try ownSubscription(transactionID)
+        guard var subscription = subscriptions[id] else { return }
+        guard settings.renewsByItself != true || subscription.periodLength >= Subscription.shortestPeriod else {
+            throw .conflict("periods of less than a minute are too short to renew by themselves")
+        }
+        subscription.renewsByItself = settings.renewsByItself ?? subscription.renewsByItself
+        subscription.billingFails = settings.billingFails ?? subscription.billingFails
+        subscription.gracePeriodLength = settings.gracePeriodLength ?? subscription.gracePeriodLength
+        subscriptions[id] = subscription
+        if let willRenew = settings.willRenew { try setRenewal(willRenew, of: transactionID, now: now) }
     }
 }

@@ -1,4 +1,109 @@
 import AppStoreAPI
+import JOSE
+
+extension World {
+    /// One page of a customer's history, by last change.
+    ///
+    /// - Throws: 4000005.
+    func historyPage(of customer: Customer, filter: HistoryFilter, size: Int) throws(Refusal) -> TransactionPage {
+        let list = "history \(customer.bundleID) \(customer.accountID) \(filter.canonicalText)"
+        let entries = records(of: customer).filter { filter.admits($0.payload) }.map { record in
+            let key = Int64(record.modification)
+            // The newest first is the same order with the sign turned.
+            return Entry(
+                position: Revision.Position(key: filter.isDescending ? -key : key, modification: record.modification),
+                payload: record.payload)
+        }
+        return try page(of: entries, list: list, after: filter.revision, size: size)
+    }
+
+    /// One page of a customer's refunds, by date.
+    ///
+    /// - Throws: 4000005.
+    func refundPage(of customer: Customer, revision: String?, size: Int) throws(Refusal) -> TransactionPage {
+        let list = "refunds \(customer.bundleID) \(customer.accountID)"
+        let entries = records(of: customer).filter(\.isRefunded).map { record in
+            Entry(
+                position: Revision.Position(
+                    key: record.payload.revocationDate ?? 0, modification: record.modification),
+                payload: record.payload)
+        }
+        return try page(of: entries, list: list, after: revision, size: size)
+    }
+
+    /// The refunds of a customer with the latest dates, the latest first.
+    func latestRefunds(of customer: Customer, limit: Int) -> [TransactionPayload] {
+        let refunded = records(of: customer).filter(\.isRefunded).sorted {
+            ($0.payload.revocationDate ?? 0, $0.modification) > ($1.payload.revocationDate ?? 0, $1.modification)
+        }
+        return refunded.prefix(limit).map(\.payload)
+    }
+
+    private struct Entry {
+        let position: Revision.Position
+        let payload: TransactionPayload
+    }
+
+    private func page(
+        of entries: [Entry], list: String, after revision: String?, size: Int
+    ) throws(Refusal) -> TransactionPage {
+        let start: Revision.Position?
+        if let revision { start = try Revision(revision, of: list).position } else { start = nil }
+        let left = entries.filter { entry in start.map { entry.position > $0 } ?? true }
+            .sorted { $0.position < $1.position }
+        let page = left.prefix(size)
+        let end = page.last?.position ?? start ?? Revision.Position(key: .min, modification: 0)
+        return TransactionPage(
+            transactions: page.map(\.payload), revision: Revision(list: list, position: end),
+            hasMore: left.count > page.count)
+    }
+}
+
+/// A page of a list, before it is signed.
+struct TransactionPage: Sendable {
+    let transactions: [TransactionPayload]
+    let revision: Revision
+    let hasMore: Bool
+}
+
+/// A place in a customer's history, as the text that Apple calls a revision.
+///
+/// It names the list that it belongs to, so that one of another customer or query is known for what it is.
+struct Revision: Sendable, Equatable {
+    /// How far the list has been read.
+    struct Position: Sendable, Comparable {
+        /// What the list is ordered by.
+        let key: Int64
+        /// Tells apart what has the same key.
+        let modification: Int
+
+        static func < (left: Position, right: Position) -> Bool {
+            (left.key, left.modification) < (right.key, right.modification)
+        }
+    }
+
+    let list: String
+    let position: Position
+
+    init(list: String, position: Position) {
+        self.list = list
+        self.position = position
+    }
+
+    /// Reads a revision.
+    ///
+    /// - Throws: Apple's error 4000005 unless it is one of this list.
+    init(_ text: String, of list: String) throws(Refusal) {
+        let parts = (Base64URL.decode(text) ?? []).split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard parts.count == 3, String(decoding: parts[2], as: UTF8.self) == list,
+            let key = Int64(String(decoding: parts[0], as: UTF8.self)),
+            let modification = Int(String(decoding: parts[1], as: UTF8.self))
+        else { throw .error(.invalidRequestRevision) }
+        self.init(list: list, position: Position(key: key, modification: modification))
+    }
+
+    var text: String { Base64URL.encode(Array("\(position.key) \(position.modification) \(list)".utf8)) }
+}
 
 /// The query of Get Transaction History, checked as Apple checks it.
 struct HistoryFilter: Sendable, Equatable {
