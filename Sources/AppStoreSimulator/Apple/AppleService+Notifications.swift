@@ -1,5 +1,6 @@
 import AppStoreAPI
 import Foundation
+import JOSE
 import JSON
 
 extension AppleService {
@@ -70,19 +71,123 @@ extension AppleService {
         }
         return .json(200, response.serialized())
     }
+}
 
-    /// The members of a JSON body.
+/// What a call of Get Notification History asks for.
+struct NotificationFilter: Sendable {
+    private static let day: Int64 = 86_400_000
+
+    /// UNIX milliseconds; only notifications signed from then on.
+    let startDate: Int64
+    /// UNIX milliseconds; only notifications signed before.
+    let endDate: Int64
+    let type: NotificationTypeV2?
+    let subtype: Subtype?
+    /// Any transaction of the customer.
+    let transactionID: String?
+    let onlyFailures: Bool
+
+    /// How far back Apple's history reaches, in milliseconds.
+    static func window(_ environment: SimulatedEnvironment) -> Int64 { (environment == .production ? 180 : 30) * day }
+
+    /// Reads a request's body.
     ///
-    /// - Throws: a status without a number for what is not one JSON object.
-    func members(of call: Call) throws(Refusal) -> JSONMembers {
-        guard let body = call.request.body else { throw .malformed(status: 413, "the body is too long") }
-        guard Self.isJSON(call.request.contentType) else {
-            throw .malformed(status: 415, "Content-Type is not application/json")
+    /// - Parameters:
+    ///   - body: the members of the request's body.
+    ///   - environment: the server that is asked.
+    ///   - now: UNIX milliseconds.
+    /// - Throws: 4000000, 4000012, 4000013, 4000015, 4000016, 4000018 or 4000019.
+    init(_ body: JSONMembers, in environment: SimulatedEnvironment, now: Int64) throws(Refusal) {
+        startDate = try Self.date(body["startDate"], .invalidStartDate)
+        endDate = try Self.date(body["endDate"], .invalidEndDate)
+        guard startDate < endDate else { throw .error(.startDateAfterEndDate) }
+        guard startDate >= now - Self.window(environment) else { throw .error(.startDateTooFarInPast) }
+        type = try Self.text(body["notificationType"], .invalidNotificationType).map {
+            NotificationTypeV2(rawValue: $0)
         }
-        do throws(JSONError) {
-            return try JSONScanner.members(of: body)
-        } catch {
-            throw .malformed(status: 400, "the body is not one JSON object: \(error)")
+        subtype = try Self.text(body["notificationSubtype"], .invalidNotificationType).map { Subtype(rawValue: $0) }
+        transactionID = try Self.text(body["transactionId"], .invalidTransactionId)
+        if let type {
+            guard NotificationSubtypes.areKnown(type, subtype) else { throw .error(.invalidNotificationType) }
+            guard transactionID == nil else { throw .error(.multipleFiltersSupplied) }
+        } else if subtype != nil {
+            throw .error(.invalidNotificationType, message: "A subtype needs its type")
         }
+        let failures = body["onlyFailures"].flatMap { $0.isNull ? nil : $0 }
+        guard let flag = failures.map(\.bool) ?? false else {
+            throw .error(.generalBadRequest, message: "onlyFailures must be a boolean")
+        }
+        onlyFailures = flag
+    }
+
+    /// Whether a notification is wanted, whoever it is about; those that nobody has tried to send yet are none.
+    func admits(_ notification: SentNotification) -> Bool {
+        !notification.attempts.isEmpty && startDate..<endDate ~= notification.signedDate
+            && (type ?? notification.draft.type) == notification.draft.type
+            && (subtype == nil || subtype == notification.draft.subtype)
+            && !(onlyFailures && notification.isDelivered)
+    }
+
+    /// The same for the same question.
+    var canonicalText: String {
+        "\(startDate) \(endDate) \(type?.rawValue ?? "-") \(subtype?.rawValue ?? "-") \(transactionID ?? "-") \(onlyFailures)"
+    }
+
+    private static func date(_ value: JSONSlice?, _ error: APIErrorCode) throws(Refusal) -> Int64 {
+        guard let date = value?.int64, date >= 0 else { throw .error(error) }
+        return date
+    }
+
+    private static func text(_ value: JSONSlice?, _ error: APIErrorCode) throws(Refusal) -> String? {
+        guard let value, !value.isNull else { return nil }
+        guard let text = value.string else { throw .error(error) }
+        return text
+    }
+}
+
+/// A place in an answer of Get Notification History, good for the same app and body and for a day.
+struct PaginationToken: Sendable {
+    /// How long a token is good, in milliseconds; Apple only says that it expires.
+    static let lifetime: Int64 = 86_400_000
+
+    let list: String
+    /// When it was given out, UNIX milliseconds.
+    let date: Int64
+    /// The last notification of the page.
+    let number: Int
+
+    init(list: String, date: Int64, number: Int) {
+        self.list = list
+        self.date = date
+        self.number = number
+    }
+
+    /// Reads a token.
+    ///
+    /// - Throws: 4000014 unless it is one of this list, 4000017 if it is too old.
+    init(_ text: String, of list: String, now: Int64) throws(Refusal) {
+        let parts = (Base64URL.decode(text) ?? []).split(separator: UInt8(ascii: " "), maxSplits: 2)
+        guard parts.count == 3, String(decoding: parts[2], as: UTF8.self) == list,
+            let date = Int64(String(decoding: parts[0], as: UTF8.self)),
+            let number = Int(String(decoding: parts[1], as: UTF8.self))
+        else { throw .error(.invalidPaginationToken) }
+        guard now - date < Self.lifetime else { throw .error(.paginationTokenExpired) }
+        self.init(list: list, date: date, number: number)
+    }
+
+    var text: String { Base64URL.encode(Array("\(date) \(number) \(list)".utf8)) }
+}
+
+/// What Get Test Notification Status asks by: a UUID and the time of the request in UNIX seconds.
+enum TestNotificationToken {
+    /// How long Apple knows a test, in milliseconds: six months.
+    static let lifetime: Int64 = 183 * 86_400_000
+
+    static func text(_ uuid: String, now: Int64) -> String { "\(uuid)_\(now / 1000)" }
+
+    /// Whether a text has the form of a token.
+    static func isWellFormed(_ text: String) -> Bool {
+        let parts = text.split(separator: "_", omittingEmptySubsequences: false)
+        return parts.count == 2 && UUID(uuidString: String(parts[0])) != nil && Int64(parts[1]) != nil
     }
 }

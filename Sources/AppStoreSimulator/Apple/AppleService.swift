@@ -1,5 +1,6 @@
 import AppStoreAPI
 import Foundation
+import JSON
 import OpenSSL
 
 /// One of Apple's two servers: from a request to what goes out, faults included.
@@ -144,4 +145,85 @@ struct AppleService: Sendable {
         guard environment == .sandbox || app.isReleasedToProduction else { throw .unauthenticated(.notReleased) }
         return app
     }
+
+    // MARK: What many calls need
+
+    /// The app on this server.
+    func inEnvironment(_ app: RegisteredApp) -> AppInEnvironment {
+        AppInEnvironment(bundleID: app.bundleID, environment: environment)
+    }
+
+    /// The members of a JSON body.
+    ///
+    /// - Throws: a status without a number for what is not one JSON object.
+    func members(of call: Call) throws(Refusal) -> JSONMembers {
+        guard let body = call.request.body else { throw .malformed(status: 413, "the body is too long") }
+        guard Self.isJSON(call.request.contentType) else {
+            throw .malformed(status: 415, "Content-Type is not application/json")
+        }
+        do throws(JSONError) {
+            return try JSONScanner.members(of: body)
+        } catch {
+            throw .malformed(status: 400, "the body is not one JSON object: \(error)")
+        }
+    }
+
+    /// Parameters such as the character set do not matter.
+    static func isJSON(_ contentType: String?) -> Bool {
+        let type = contentType?.prefix { $0 != ";" }.lowercased()
+        return type?.filter { $0 != " " && $0 != "\t" } == "application/json"
+    }
+
+    func sign(_ transactions: [TransactionPayload], _ call: Call) throws(Refusal) -> [String] {
+        do throws(OpenSSLError) {
+            return try transactions.map { (payload) throws(OpenSSLError) in
+                guard let tampering = call.tampering else { return try authority.sign(payload, at: call.time) }
+                return try authority.sign(payload, at: call.time, tampering)
+            }
+        } catch {
+            throw .error(.generalInternal, message: "signing failed: \(error)")
+        }
+    }
+
+    /// Signs a payload that is not a transaction, with what a fault wants wrong about the signature.
+    func sign(_ payload: [UInt8], _ call: Call) throws(Refusal) -> String {
+        do throws(OpenSSLError) {
+            guard let tampering = call.tampering else { return try authority.sign(payload) }
+            return try authority.sign(payload, at: call.time, tampering)
+        } catch {
+            throw .error(.generalInternal, message: "signing failed: \(error)")
+        }
+    }
+}
+
+/// Which call a path means.
+enum Route: Sendable, Equatable {
+    /// The call with its path parameters, percent-decoded.
+    case operation(Endpoint.Operation, parameters: [String])
+    /// The path is right, the method is not.
+    case otherMethod(allowed: String)
+    case unknown
+
+    init(method: String, path: Substring) {
+        switch Endpoint.Operation.match(method: method, path: path) {
+        case .found(let operation, let parameters):
+            self = .operation(operation, parameters: parameters.map { PercentDecoding.decode($0) })
+        case .otherMethod(let allowed): self = .otherMethod(allowed: allowed.joined(separator: ", "))
+        case .unknown: self = .unknown
+        }
+    }
+}
+
+/// A request on its way through the service.
+struct Call: Sendable {
+    let request: IncomingRequest
+    let token: Result<BearerToken, TokenFault>
+    /// The simulated time, which a fault may have set wrong; what is done and signed is dated by it.
+    let time: Date
+    /// The real time, which the same fault may have set wrong; callers' tokens are judged and their calls counted by it.
+    let realTime: Date
+    let tampering: Tampering?
+
+    /// The simulated time, UNIX milliseconds.
+    var milliseconds: Int64 { time.unixMilliseconds }
 }
