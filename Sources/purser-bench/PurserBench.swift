@@ -2,7 +2,7 @@ import ArgumentParser
 import Foundation
 
 @main
-struct Main: AsyncParsableCommand {
+struct PurserBench: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purser-bench",
         abstract: "Measures Purser against what it is held to. Not for production.",

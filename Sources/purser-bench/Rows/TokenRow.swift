@@ -18,9 +18,9 @@ struct TokenRow: Row {
         for _ in 0..<bench.repetitions {
             let speed = try await OpenSSLSpeed.measure(in: bench)
             let few = try await bench.run(
-                TokenProbe(key: bench.fixtures.path("api.p8"), apps: 10), core: bench.cores.service)
+                TokenMintProbe(key: bench.fixtures.path("api.p8"), apps: 10), core: bench.cores.service)
             let many = try await bench.run(
-                TokenProbe(key: bench.fixtures.path("api.p8"), apps: 10_000), core: bench.cores.service)
+                TokenMintProbe(key: bench.fixtures.path("api.p8"), apps: 10_000), core: bench.cores.service)
             mint.add(many.mintsPerSecond, against: speed.signaturesPerSecond)
             lookUp.add(many.lookUpNanoseconds, against: few.lookUpNanoseconds)
             memory.add(many.residentBytes / 1_000_000)
@@ -30,7 +30,7 @@ struct TokenRow: Row {
 }
 
 /// Mints a token for each of many apps, and looks them up.
-struct TokenProbe: Probe {
+struct TokenMintProbe: Probe {
     static let name = "tokens"
 
     struct Outcome: Codable, Sendable {
