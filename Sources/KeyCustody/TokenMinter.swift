@@ -1,8 +1,11 @@
 package import Domain
-import Foundation
+package import Foundation
 import JOSE
+import JSON
 package import Logging
 package import Metrics
+import OpenSSL
+import ServiceLifecycle
 import Synchronization
 
 /// Mints Apple's bearer tokens and keeps them until they have lived most of their life.
@@ -144,5 +147,88 @@ package struct TokenMinter: TokenSource {
         slot.held = TokenSlots.Held(token: token, issuedAt: now, mintedAt: clock.monotonicNow())
         minted.increment()
         return token
+    }
+}
+
+/// How long a token lives and how it is dated.
+///
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
+package struct TokenPolicy: Sendable, Equatable {
+    /// Apple accepts no longer life, measured from `iat` to `exp`.
+    package static let appleMaximumLifetime: TimeInterval = 60 * 60
+
+    /// From now to `exp`, in seconds.
+    package let lifetime: TimeInterval
+    /// How far `iat` is set back, in seconds, for clocks that differ.
+    package let backdating: TimeInterval
+    /// The share of its life during which a token is handed out.
+    package let reuseShare: Double
+    /// The share of its life after which it is replaced in the background.
+    package let refreshShare: Double
+    /// The least time between two mints that Apple's refusals force, for one key.
+    package let refusalInterval: Duration
+
+    package static let standard = TokenPolicy(
+        lifetime: 20 * 60, backdating: 30, reuseShare: 0.8, refreshShare: 0.7, refusalInterval: .seconds(60))
+
+    package init(
+        lifetime: TimeInterval, backdating: TimeInterval, reuseShare: Double, refreshShare: Double,
+        refusalInterval: Duration
+    ) {
+        precondition(lifetime + backdating < Self.appleMaximumLifetime, "Apple refuses tokens that live an hour")
+        self.lifetime = lifetime
+        self.backdating = backdating
+        self.reuseShare = reuseShare
+        self.refreshShare = refreshShare
+        self.refusalInterval = refusalInterval
+    }
+}
+
+/// The token that Apple wants.
+///
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
+enum TokenFormat {
+    static let audience = "appstoreconnect-v1"
+
+    /// - Throws: `OpenSSLError`.
+    static func sign(
+        _ key: KeyRing.Key, bundleID: String, issuedAt: Date, expiresAt: Date
+    ) throws(OpenSSLError) -> String {
+        let claims = JWTClaims(
+            issuer: key.declaration.issuerID, audience: [audience], issuedAt: issuedAt, expiresAt: expiresAt,
+            others: ["bid": .string(bundleID)])
+        return try JWT.sign(claims, keyID: key.declaration.keyID, with: key.privateKey)
+    }
+}
+
+/// Refreshes tokens ahead of need, in the background.
+package struct TokenRefresher: Service {
+    private let minter: TokenMinter
+    private let apps: [App]
+    private let interval: Duration
+    private let clock: any Clock<Duration>
+
+    /// `interval`: how often the tokens are looked at; a small part of a token's life.
+    package init(
+        minter: TokenMinter, apps: [App], interval: Duration = .seconds(15),
+        clock: any Clock<Duration> = ContinuousClock()
+    ) {
+        self.minter = minter
+        self.apps = apps
+        self.interval = interval
+        self.clock = clock
+    }
+
+    package func run() async throws {
+        await cancelWhenGracefulShutdown {
+            while !Task.isCancelled {
+                do {
+                    try await clock.sleep(for: interval)
+                } catch {
+                    return
+                }
+                minter.refresh(apps)
+            }
+        }
     }
 }
