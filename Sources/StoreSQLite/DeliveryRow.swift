@@ -60,3 +60,105 @@ struct DeliveryRow: Sendable {
         }
     }
 }
+
+/// An attempt of a delivery as it stands in its table.
+enum AttemptRow {
+    /// The attempts of a delivery that are still kept, oldest first.
+    static func list(of deliveryID: String, from database: Database) throws -> [DeliveryAttempt] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM deliveryAttempt WHERE deliveryId = ? ORDER BY number")
+        return try Row.fetchAll(statement, arguments: [deliveryID]).map { row in
+            DeliveryAttempt(
+                startedAt: try row.date("startedAt"),
+                duration: .microseconds(try row.value("microseconds", as: Int64.self)),
+                httpStatus: try row.value("httpStatus"), errorCode: try row.value("errorCode"),
+                failure: try row.value("failure"))
+        }
+    }
+
+    /// Keeps attempts behind those that there were.
+    static func append(
+        _ attempts: [DeliveryAttempt], to deliveryID: String, behind count: Int, in database: Database
+    ) throws {
+        for (offset, attempt) in attempts.enumerated() {
+            let statement = try database.cachedStatement(
+                sql: """
+                    INSERT INTO deliveryAttempt
+                        (deliveryId, number, startedAt, microseconds, httpStatus, errorCode, failure)
+                    VALUES (?, ?, ?, ?, ?, ?, ?)
+                    """)
+            try statement.execute(
+                arguments: [
+                    deliveryID, count + offset + 1, attempt.startedAt.milliseconds,
+                    attempt.duration.microseconds, attempt.httpStatus, attempt.errorCode, attempt.failure,
+                ])
+        }
+    }
+}
+
+extension DeliveryAttempt {
+    /// As it comes back from its row.
+    var asStored: DeliveryAttempt {
+        DeliveryAttempt(
+            startedAt: startedAt.asStored, duration: .microseconds(duration.microseconds),
+            httpStatus: httpStatus, errorCode: errorCode, failure: failure)
+    }
+}
+
+extension Duration {
+    /// The whole microseconds.
+    fileprivate var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
+}
+
+// Failures and lists of texts in rows are JSON: they are read as a whole, and their texts may be any.
+
+extension DeliveryFailure {
+    private struct Content: Codable {
+        struct Apple: Codable {
+            let httpStatus: Int
+            let errorCode: Int64?
+            let errorName: String?
+            let errorMessage: String?
+            let environment: String
+            let endpoint: String
+            let body: Data
+        }
+
+        let reason: String
+        let message: String
+        let apple: Apple?
+    }
+
+    /// Reads what `stored` wrote.
+    ///
+    /// - Throws: `DatabaseError` when this version does not know it.
+    init(stored: Data) throws {
+        guard let content = try? JSONDecoder().decode(Content.self, from: stored),
+            let reason = ServiceError.Reason(rawValue: content.reason)
+        else { throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown failure of a delivery") }
+        self.init(reason: reason, message: content.message, apple: try content.apple.map(Self.apple))
+    }
+
+    /// As the columns `failure` and `cancellation` hold it.
+    var stored: Data {
+        get throws {
+            let apple = apple.map {
+                Content.Apple(
+                    httpStatus: $0.httpStatus, errorCode: $0.errorCode, errorName: $0.errorName,
+                    errorMessage: $0.errorMessage, environment: $0.environment.rawValue, endpoint: $0.endpoint,
+                    body: Data($0.body))
+            }
+            return try JSONEncoder().encode(Content(reason: reason.rawValue, message: message, apple: apple))
+        }
+    }
+
+    private static func apple(_ content: Content.Apple) throws -> AppleFailure {
+        guard let environment = AppStoreEnvironment(rawValue: content.environment) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown environment in a delivery's failure")
+        }
+        return AppleFailure(
+            httpStatus: content.httpStatus, errorCode: content.errorCode, errorName: content.errorName,
+            errorMessage: content.errorMessage, environment: environment, endpoint: content.endpoint,
+            body: Array(content.body))
+    }
+}

@@ -1,6 +1,32 @@
-import Domain
-import Foundation
+package import Domain
+package import Foundation
 import GRDB
+
+extension SQLiteStore: StoreMaintenance {
+    package func enforceRetention(
+        _ policy: RetentionPolicy, at now: Date, limit: Int
+    ) async throws(ServiceError) -> RetentionResult {
+        var result = RetentionResult()
+        result.notifications = try await remove(Retention.notifications, policy.notifications, at: now, limit)
+        result.quarantined = try await remove(Retention.quarantined, policy.notifications, at: now, limit)
+        result.idempotencyKeys = try await remove(
+            Retention.idempotencyKeys, .seconds(IdempotencyKey.lifetime), at: now, limit)
+        result.attempts = try await remove(Retention.attempts, policy.attempts, at: now, limit)
+        result.deliveries = try await remove(Retention.deliveries, policy.deliveries, at: now, limit)
+        result.cases = try await remove(Retention.cases, policy.deliveries, at: now, limit)
+        result.events = try await remove(Retention.events, policy.events, at: now, limit)
+        return result
+    }
+
+    /// One transaction for each kind, so that none keeps other writes waiting for long.
+    private func remove(
+        _ kind: @escaping @Sendable (Database, _ end: Date, _ limit: Int) throws -> Int, _ lifetime: Duration,
+        at now: Date, _ limit: Int
+    ) async throws(ServiceError) -> Int {
+        let end = now.addingTimeInterval(-(lifetime / .seconds(1)))
+        return try await write("remove what is no longer kept") { try kind($0, end, limit) }
+    }
+}
 
 /// Removes what is over and older than it is kept, in batches.
 ///

@@ -1,26 +1,46 @@
-import Domain
-import Foundation
+package import Domain
+package import Foundation
 import GRDB
 
 // The queue of deliveries. A queued one is ready, and then stands in the order of deadlines, or waits for its next attempt.
 // No step looks at more rows than its bound, however many are queued.
 
+extension SQLiteStore {
+    package func claimDeliveries(_ claim: DeliveryClaim) async throws(ServiceError) -> DeliveryClaim.Result {
+        var isMoreDue = false
+        if try await read("look for what has become due", { try DeliveryRow.isAnythingDue(at: claim.now, in: $0) }) {
+            isMoreDue = try await write("make deliveries ready") { try DeliveryRow.promote(at: claim.now, in: $0) }
+        }
+        let start = DeliveryClaim.Position(deadline: claim.now, id: "")
+        while true {
+            // Past thousands of lanes that rest a look takes its time, which must not be the writer's.
+            let look = try await read("look for deliveries to send") { database in
+                try SendingHoldRow.fetch(from: database) == nil ? DeliveryLook(claim, in: database).finding : nil
+            }
+            guard let look else { return DeliveryClaim.Result(deliveries: [], next: nil) }
+            var claimed: [Delivery] = []
+            if !look.ids.isEmpty {
+                claimed = try await write("claim deliveries") { database in
+                    guard try SendingHoldRow.fetch(from: database) == nil else { return [] }
+                    return try DeliveryRow.claim(look.ids, for: claim, in: database)
+                }
+                // Somebody else was quicker, and got on.
+                if claimed.isEmpty { continue }
+            }
+            return DeliveryClaim.Result(
+                deliveries: claimed, next: look.next ?? (isMoreDue && look.ids.count < claim.limit ? start : nil),
+                lanes: look.lanes)
+        }
+    }
+
+    package func nextDeliveryEvent(after now: Date) async throws(ServiceError) -> Date? {
+        try await read("find the next due delivery") { try DeliveryRow.nextEvent(after: now, in: $0) }
+    }
+}
+
 extension DeliveryRow {
     /// How many waiting deliveries become ready in one operation.
     static let promotionBound = 1000
-
-    /// Whether something has expired, or may have once it is made ready.
-    static func isAnythingOver(at now: Date, in database: Database) throws -> Bool {
-        let now = now.milliseconds
-        return try [
-            ("SELECT 1 FROM delivery WHERE isReady = 1 AND deadline <= ? LIMIT 1", [now]),
-            ("SELECT 1 FROM delivery WHERE isReady = 0 AND dueAt <= ? LIMIT 1", [now]),
-            (
-                "SELECT 1 FROM delivery WHERE state = 'sending' AND app > '' AND deadline <= ? AND leaseUntil <= ? LIMIT 1",
-                [now, now]
-            ),
-        ].contains { try Int.fetchOne(database.cachedStatement(sql: $0), arguments: StatementArguments($1)) != nil }
-    }
 
     /// Makes deliveries ready whose next attempt is due or whose deadline has come, longest due first.
     ///
@@ -85,32 +105,46 @@ extension DeliveryRow {
         ]
         return times.compactMap(\.self).min().map(Date.init(milliseconds:))
     }
+}
 
-    /// Deliveries that are being sent under a claim that a condition names; they are few.
-    static func sending(_ condition: String, _ arguments: StatementArguments, in database: Database) throws
-        -> [DeliveryRow]
-    {
-        // `app > ''` names the partial index's first column, so that it is searched.
-        try list(
-            database,
-            sql:
-                "SELECT * FROM delivery WHERE state = 'sending' AND app > '' AND \(condition) ORDER BY app, transactionId",
-            arguments: arguments)
+// MARK: The hold
+
+extension SQLiteStore {
+    package func sendingHold() async throws(ServiceError) -> SendingHold? {
+        try await read("read whether sending is held") { try SendingHoldRow.fetch(from: $0) }
     }
 
-    /// Ends a claim that its worker does not come back for: it may have sent the delivery.
-    func interrupted(as state: Delivery.State, because failure: DeliveryFailure?, at now: Date, in database: Database)
-        throws -> Delivery
-    {
-        var given = self
-        given.delivery.mayHaveReachedApple = true
-        let attempt = claim.map { DeliveryAttempt.interrupted(startedAt: $0.at) }
-        let attempts = attempt.map { [$0] } ?? []
-        if state != .queued {
-            return try given.end(as: state, because: failure, adding: attempts, at: now, in: database)
+    package func releaseSending(by operatorName: String, at now: Date) async throws(ServiceError) -> SendingHold? {
+        try await write("release sending") { database in
+            guard let hold = try SendingHoldRow.fetch(from: database) else { return nil }
+            try SendingHoldRow.release(by: operatorName, at: now, in: database)
+            return hold
         }
-        given.delivery.state = .queued
-        given.delivery.nextAttemptAt = now.asStored
-        return try save(given.delivery, adding: attempts, at: now, in: database)
+    }
+}
+
+/// The order to send nothing, as it stands in its table.
+enum SendingHoldRow {
+    /// The hold that is in force, if any.
+    static func fetch(from database: Database) throws -> SendingHold? {
+        let statement = try database.cachedStatement(
+            sql: "SELECT since, reason FROM sendingHold WHERE releasedAt IS NULL AND since > 0 ORDER BY since LIMIT 1")
+        return try Row.fetchOne(statement).map { row in
+            SendingHold(since: try row.date("since"), reason: try row.value("reason"))
+        }
+    }
+
+    /// Holds sending.
+    static func insert(_ hold: SendingHold, into database: Database) throws {
+        try database.execute(
+            sql: "INSERT INTO sendingHold (since, reason) VALUES (?, ?)",
+            arguments: [hold.since.milliseconds, hold.reason])
+    }
+
+    /// Ends every hold that is in force.
+    static func release(by operatorName: String, at now: Date, in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE sendingHold SET releasedAt = ?, releasedBy = ? WHERE releasedAt IS NULL AND since > 0",
+            arguments: [now.milliseconds, operatorName])
     }
 }

@@ -37,7 +37,40 @@ extension SQLiteStore: EventStore {
     }
 }
 
-extension EventRow {
+/// An event as it stands in its table.
+struct EventRow: Sendable {
+    let event: ServiceEvent
+
+    /// Reads a row with all columns.
+    ///
+    /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
+    init(_ row: Row) throws {
+        event = ServiceEvent(
+            position: try row.value("position"), app: try row.value("app"),
+            kind: try row.known("kind"), subject: try row.value("subject"), at: try row.date("at"),
+            environment: try row.knownIfPresent("environment"),
+            transactionID: try row.value("transactionId"), user: try row.userIfPresent("user"),
+            caseID: try row.value("caseId"), detail: try row.value("detail"),
+            notificationType: try row.value("notificationType"),
+            subtype: try row.value("subtype"))
+    }
+
+    /// Keeps an event at the position behind all others; its own position does not count.
+    static func append(_ event: ServiceEvent, to database: Database) throws {
+        let statement = try database.cachedStatement(
+            sql: """
+                INSERT INTO event
+                    (app, kind, subject, at, environment, transactionId, user, caseId, detail, notificationType, subtype)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """)
+        try statement.execute(
+            arguments: [
+                event.app, event.kind.rawValue, event.subject, event.at.milliseconds, event.environment?.rawValue,
+                event.transactionID, event.user.map(LinkRow.bytes), event.caseID, event.detail, event.notificationType,
+                event.subtype,
+            ])
+    }
+
     /// How far, in milliseconds, events may lie from the order of their times; beyond it a clock was set.
     fileprivate static let clockSlack: Int64 = 60_000
 
@@ -54,4 +87,32 @@ extension EventRow {
         let first = try Int64.fetchOne(database, sql: "SELECT min(position) FROM event")
         return EventBounds(forgotten: first.map { $0 - 1 } ?? latest, latest: latest)
     }
+}
+
+/// Rings the bell after each commit that kept events.
+///
+/// SQLite itself says which rows a transaction inserts, so that no operation can forget to.
+///
+/// `@unchecked Sendable`: GRDB calls it on the serial queue of the writer only, which guards `hasEvents`.
+final class EventObserver: TransactionObserver, @unchecked Sendable {
+    private let bell: CommitBell
+    private var hasEvents = false
+
+    init(bell: CommitBell) { self.bell = bell }
+
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
+        if case .insert(let table) = eventKind { table == "event" } else { false }
+    }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+        hasEvents = true
+        stopObservingDatabaseChangesUntilNextTransaction()
+    }
+
+    func databaseDidCommit(_ database: Database) {
+        if hasEvents { bell.ring() }
+        hasEvents = false
+    }
+
+    func databaseDidRollback(_ database: Database) { hasEvents = false }
 }

@@ -2,7 +2,7 @@ import Domain
 import Foundation
 import GRDB
 
-// Columns as rows of several tables have them.
+// How values stand in columns and in conditions, for the rows of every table.
 
 extension Row {
     /// The value of a column.
@@ -62,5 +62,50 @@ extension Row {
 
     private static func unknown(_ column: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown value in column \(column)")
+    }
+}
+
+// Times in rows are UNIX milliseconds.
+
+extension Date {
+    init(milliseconds: Int64) { self.init(timeIntervalSince1970: TimeInterval(milliseconds) / 1000) }
+
+    /// The nearest millisecond.
+    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+
+    /// As it comes back from its row.
+    var asStored: Date { Date(milliseconds: milliseconds) }
+}
+
+/// The conditions of a `WHERE`, each with its arguments.
+struct Conditions {
+    private var clauses: [String] = []
+    private(set) var arguments = StatementArguments()
+
+    /// All of them.
+    var sql: String { clauses.joined(separator: " AND ") }
+
+    /// Adds a condition with one `?` for each value.
+    mutating func add(_ clause: String, _ values: (any DatabaseValueConvertible)...) { add(clause, values) }
+
+    mutating func add(_ clause: String, _ values: [any DatabaseValueConvertible]) {
+        clauses.append(clause)
+        arguments += StatementArguments(values)
+    }
+}
+
+extension SQLiteStore {
+    /// The most values of one `IN` list.
+    static let maximumListLength = 500
+
+    static func placeholders(_ count: Int) -> String {
+        Array(repeating: "?", count: count).joined(separator: ",")
+    }
+}
+
+extension Array {
+    /// The array in runs of at most a length.
+    func chunks(of length: Int) -> [[Element]] {
+        stride(from: 0, to: count, by: length).map { Array(self[$0..<Swift.min($0 + length, count)]) }
     }
 }

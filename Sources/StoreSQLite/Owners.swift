@@ -1,0 +1,154 @@
+import Domain
+import Foundation
+import GRDB
+
+/// Whose purchase is it, by `OwnerRule`, from the links as one transaction sees them.
+enum OwnerQuery {
+    /// The owner of a purchase, if any is known.
+    static func owner(of purchase: PurchaseFacts, app: String, in database: Database) throws -> UserID? {
+        let links = try links(app: app, to: purchase.linkTargets, in: database)
+        let users = try purchase.appAccountToken.map { try knownUsers(app: app, $0, in: database) } ?? []
+        return OwnerRule(links: links, users: users).owner(of: purchase)
+    }
+
+    /// The owner of what an answer is about, if any is known.
+    ///
+    /// As long as nothing is known of the purchase, the links of its transaction id tell.
+    static func owner(of subject: ConsentSubject, in database: Database) throws -> UserID? {
+        if let purchase = subject.purchase { return try owner(of: purchase, app: subject.app, in: database) }
+        return try links(app: subject.app, to: subject.linkTargets, in: database)
+            .last { $0.isInForce && $0.covers(subject.environment) }?.user
+    }
+
+    /// The links to these identifiers, ended ones included, in the order they were recorded.
+    private static func links(app: String, to targets: [LinkTarget], in database: Database) throws -> [Link] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM link WHERE app = ? AND kind = ? AND value = ? ORDER BY id")
+        return try targets.flatMap { target in
+            try Row.fetchAll(statement, arguments: [app, target.kind.rawValue, target.value])
+                .map { try LinkRow($0).link }
+        }
+    }
+
+    /// The users with a link in force or a record of consent whose id is this one, compared without case.
+    private static func knownUsers(app: String, _ id: String, in database: Database) throws -> Set<UserID> {
+        let folded = LinkRow.folded(id)
+        let statement = try database.cachedStatement(sql: usersByFoldedID(count: 1))
+        return Set(try Data.fetchAll(statement, arguments: [app, folded, app, folded]).map(LinkRow.user))
+    }
+
+    /// The query for known users: its arguments are the app and the folded ids, twice.
+    static func usersByFoldedID(count: Int) -> String {
+        let list = SQLiteStore.placeholders(count)
+        return """
+            SELECT user FROM link WHERE app = ? AND validUntil IS NULL AND userFolded IN (\(list))
+            UNION SELECT user FROM consent WHERE app = ? AND userFolded IN (\(list))
+            """
+    }
+}
+
+extension CaseRow {
+    /// Gives the open cases that these identifiers name their owner anew, by the owner rule.
+    ///
+    /// After a change of links: name the links' targets, and as an `appAccountToken` each user who gained or lost one, since
+    /// the token may be a user's id.
+    static func refreshOwners(app: String, targets: Set<LinkTarget>, in database: Database) throws {
+        var ids: Set<String> = []
+        for target in targets {
+            // One statement for each kind, so that each finds its partial index.
+            let statement = try database.cachedStatement(
+                sql: """
+                    SELECT id FROM refundCase WHERE app = ? AND \(target.kind.rawValue) = ? AND state = 'open'
+                    """)
+            ids.formUnion(try String.fetchSet(statement, arguments: [app, target.value]))
+        }
+        for id in ids {
+            guard let refundCase = try fetch(app: app, id: id, from: database) else { continue }
+            let owner = try OwnerQuery.owner(of: refundCase.purchase, app: app, in: database)
+            guard owner != refundCase.owner else { continue }
+            try database.cachedStatement(sql: "UPDATE refundCase SET owner = ? WHERE id = ?")
+                .execute(arguments: [owner.map(LinkRow.bytes), id])
+        }
+    }
+}
+
+/// Which deliveries are a user's: those that name it, those of its cases, and those of purchases that are its own by the
+/// owner rule.
+enum UserDeliveries {
+    enum Extent {
+        /// Queued or being sent.
+        case underWay
+        case all
+
+        // The sign keeps the indexes of what is under way out: the user's deliveries are fewer.
+        fileprivate var condition: String {
+            switch self {
+            case .underWay: " AND +delivery.endedAt IS NULL"
+            case .all: ""
+            }
+        }
+    }
+
+    /// The user's deliveries, oldest first.
+    static func list(
+        of user: UserID, app: String, _ extent: Extent, in database: Database
+    ) throws -> [DeliveryRow] {
+        var rows: [String: DeliveryRow] = [:]
+        for row in try named(user, app, extent, in: database) { rows[row.delivery.id] = row }
+        for row in try candidates(user, app, extent, in: database) where rows[row.delivery.id] == nil {
+            if try OwnerQuery.owner(of: ConsentSubject(row.delivery), in: database) == user {
+                rows[row.delivery.id] = row
+            }
+        }
+        return rows.values.sorted { $0.delivery.id < $1.delivery.id }
+    }
+
+    /// Those that name the user, and those of its cases.
+    private static func named(
+        _ user: UserID, _ app: String, _ extent: Extent, in database: Database
+    ) throws -> [DeliveryRow] {
+        let user = LinkRow.bytes(user)
+        let direct = try DeliveryRow.list(
+            database, sql: "SELECT * FROM delivery WHERE app = ? AND user = ?\(extent.condition)",
+            arguments: [app, user])
+        let ofCases = try DeliveryRow.list(
+            database,
+            sql: """
+                SELECT delivery.* FROM refundCase CROSS JOIN delivery ON delivery.caseId = refundCase.id
+                WHERE refundCase.app = ? AND refundCase.owner = ?\(extent.condition)
+                """,
+            arguments: [app, user])
+        return direct + ofCases
+    }
+
+    /// Those with an identifier that the user's links name, or with the user's id as `appAccountToken`.
+    private static func candidates(
+        _ user: UserID, _ app: String, _ extent: Extent, in database: Database
+    ) throws -> [DeliveryRow] {
+        try targets(of: user, app: app, in: database).flatMap { target in
+            try DeliveryRow.list(
+                database,
+                sql: "SELECT * FROM delivery WHERE app = ? AND \(target.kind.column) = ?\(extent.condition)",
+                arguments: [app, target.value])
+        }
+    }
+
+    /// The identifiers that the user's links name, ended ones included, and the user's id as an `appAccountToken`.
+    static func targets(of user: UserID, app: String, in database: Database) throws -> Set<LinkTarget> {
+        let links = try Row.fetchAll(
+            database, sql: "SELECT * FROM link WHERE app = ? AND user = ?", arguments: [app, LinkRow.bytes(user)])
+        return Set(try links.map { try LinkRow($0).link.target } + [LinkTarget(.appAccountToken, user.value)])
+    }
+}
+
+extension LinkTarget.Kind {
+    /// The column of a delivery's purchase.
+    fileprivate var column: String {
+        switch self {
+        case .transactionId: "transactionId"
+        case .originalTransactionId: "originalTransactionId"
+        case .appTransactionId: "appTransactionId"
+        case .appAccountToken: "appAccountToken"
+        }
+    }
+}

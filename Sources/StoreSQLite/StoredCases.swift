@@ -1,0 +1,177 @@
+package import Domain
+package import Foundation
+import GRDB
+
+extension SQLiteStore {
+    package func refundCase(app: String, id: String) async throws(ServiceError) -> RefundCase? {
+        try await read("read a case") { try CaseRow.fetch(app: app, id: id, from: $0) }
+    }
+
+    package func refundCases(app: String, _ query: CaseQuery) async throws(ServiceError) -> [RefundCase] {
+        try await read("list cases") { try CaseRow.page($0, app: app, query) }
+    }
+
+    package func latestCase(
+        app: String, transactionID: String, environment: AppStoreEnvironment?
+    ) async throws(ServiceError) -> RefundCase? {
+        try await read("read a transaction's case") { database in
+            try CaseRow.ofTransaction(app: app, id: transactionID, environment, from: database)
+                .max { ($0.requestedAt, $0.id) < ($1.requestedAt, $1.id) }
+        }
+    }
+
+    package func expireCases(at now: Date, limit: Int) async throws(ServiceError) -> [RefundCase] {
+        try await write("expire cases") { database in
+            let due = try CaseRow.list(
+                database,
+                sql: "SELECT * FROM refundCase WHERE state = 'open' AND deadline <= ? ORDER BY deadline LIMIT ?",
+                arguments: [now.milliseconds, limit])
+            return try due.compactMap { refundCase in
+                try CaseRow.change(
+                    app: refundCase.app, id: refundCase.id, to: .expired, .caseExpired, at: now, in: database)
+            }
+        }
+    }
+
+    package func caseBacklog() async throws(ServiceError) -> [CaseBacklog] {
+        try await read("count the open cases") { database in
+            // The groups are in the order of the partial index, which holds open cases alone.
+            try Row.fetchAll(
+                database,
+                sql: """
+                    SELECT app, environment, count(*) AS open, min(deadline) AS nearestDeadline FROM refundCase
+                    WHERE state = 'open' AND app > '' GROUP BY app, environment
+                    """
+            ).map { row in
+                CaseBacklog(
+                    app: try row.value("app"), environment: try row.known("environment"),
+                    open: try row.value("open"), nearestDeadline: try row.date("nearestDeadline"))
+            }
+        }
+    }
+}
+
+extension SQLiteStore: CaseStore {
+    package func decline(
+        app: String, id: String, _ decline: RefundCase.Decline
+    ) async throws(ServiceError) -> CaseDeclineResult? {
+        try await write("decline a case") { database in
+            guard var known = try CaseRow.fetch(app: app, id: id, from: database) else { return nil }
+            switch known.state {
+            case .answered, .expired, .decided: return .closed(known)
+            case .declined: break
+            case .open:
+                known.state = .declined
+                known.decline = RefundCase.Decline(caller: decline.caller, note: decline.note, at: decline.at.asStored)
+                try CaseRow.save(known, at: decline.at, in: database)
+                try EventRow.append(CaseRow.event(.caseDeclined, of: known, at: decline.at), to: database)
+            }
+            // Again for a declined case, since what is being sent may not have ended yet.
+            let ended = try DeliveryRow.cancel(
+                caseID: id, app: app,
+                because: DeliveryFailure(reason: .caseClosed, message: "The case was declined."), at: decline.at,
+                in: database)
+            return .declined(known, cancelled: ended.cancelled.map(\.id), sending: ended.sending.map(\.id))
+        }
+    }
+
+    package func unansweredCases(
+        app: String, environment: AppStoreEnvironment, deadlineBefore: Date, limit: Int
+    ) async throws(ServiceError) -> [RefundCase] {
+        try await read("look for cases without an answer") { database in
+            try CaseRow.list(
+                database,
+                sql: """
+                    SELECT * FROM refundCase
+                    WHERE app = ? AND environment = ? AND state = 'open' AND deadline < ? AND +owner IS NOT NULL
+                        AND NOT EXISTS (
+                            SELECT 1 FROM delivery
+                            WHERE delivery.caseId = refundCase.id AND delivery.state IN ('queued', 'sending'))
+                    ORDER BY deadline LIMIT ?
+                    """,
+                arguments: [app, environment.rawValue, deadlineBefore.milliseconds, limit])
+        }
+    }
+}
+
+/// A refund case as it stands in its tables.
+struct CaseRow: Sendable {
+    let refundCase: RefundCase
+
+    /// Reads a row with all columns, and the requests that belong to it.
+    ///
+    /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
+    init(_ row: Row, from database: Database) throws {
+        let id: String = try row.value("id")
+        refundCase = RefundCase(
+            id: id, app: try row.value("app"), environment: try row.known("environment"),
+            transactionID: try row.value("transactionId"), purchase: try row.purchase(),
+            owner: try row.userIfPresent("owner"), state: try row.known("state"),
+            reason: try row.value("reason"), requestedAt: try row.date("requestedAt"),
+            openedAt: try row.date("openedAt"), deadline: try row.date("deadline"),
+            requests: try Self.requests(of: id, from: database), decline: try Self.decline(row),
+            outcome: try row.knownIfPresent("outcome"), decidedAt: try row.dateIfPresent("decidedAt"))
+    }
+
+    /// A case of an app.
+    static func fetch(app: String, id: String, from database: Database) throws -> RefundCase? {
+        try list(database, sql: "SELECT * FROM refundCase WHERE id = ? AND app = ?", arguments: [id, app]).first
+    }
+
+    /// Every case of a transaction, in one environment or in both.
+    static func ofTransaction(
+        app: String, id: String, _ environment: AppStoreEnvironment?, from database: Database
+    ) throws -> [RefundCase] {
+        try list(
+            database,
+            sql: "SELECT * FROM refundCase WHERE app = ? AND transactionId = ? ORDER BY deadline, id",
+            arguments: [app, id]
+        ).filter { environment == nil || $0.environment == environment }
+    }
+
+    /// The cases that a query for all columns gives.
+    static func list(_ database: Database, sql: String, arguments: StatementArguments) throws -> [RefundCase] {
+        try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments).map {
+            try CaseRow($0, from: database).refundCase
+        }
+    }
+
+    private static func requests(of id: String, from database: Database) throws -> [RefundCase.Request] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM caseRequest WHERE caseId = ? ORDER BY signedAt, notificationUuid")
+        return try Row.fetchAll(statement, arguments: [id]).map { row in
+            RefundCase.Request(
+                notificationUUID: try row.value("notificationUuid"), signedAt: try row.date("signedAt"),
+                receivedAt: try row.date("receivedAt"), reason: try row.value("reason"))
+        }
+    }
+
+    private static func decline(_ row: Row) throws -> RefundCase.Decline? {
+        guard let at = try row.dateIfPresent("declineAt") else { return nil }
+        return RefundCase.Decline(
+            caller: try row.value("declineCaller"),
+            note: try row.value("declineNote", as: Data?.self).map { String(decoding: $0, as: UTF8.self) },
+            at: at)
+    }
+
+    /// A page of an app's cases, soonest deadline first.
+    static func page(_ database: Database, app: String, _ query: CaseQuery) throws -> [RefundCase] {
+        var conditions = Conditions()
+        conditions.add("app = ?", app)
+        let states = query.states.map(\.rawValue).sorted()
+        // One state has an index in the order of the list; several are picked from all.
+        if states.count == 1 { conditions.add("state = ?", states[0]) }
+        if states.count > 1 {
+            conditions.add("+state IN (\(SQLiteStore.placeholders(states.count)))", states)
+        }
+        if let owner = query.owner { conditions.add("owner = ?", LinkRow.bytes(owner)) }
+        if let transaction = query.transactionID { conditions.add("transactionId = ?", transaction) }
+        if let environment = query.environment { conditions.add("+environment = ?", environment.rawValue) }
+        if let after = query.after {
+            conditions.add("(deadline, id) > (?, ?)", after.deadline.milliseconds, after.id)
+        }
+        return try list(
+            database, sql: "SELECT * FROM refundCase WHERE \(conditions.sql) ORDER BY deadline, id LIMIT ?",
+            arguments: conditions.arguments + [query.limit])
+    }
+}

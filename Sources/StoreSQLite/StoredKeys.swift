@@ -1,0 +1,121 @@
+package import Domain
+package import Foundation
+import GRDB
+
+// Callers' public keys, and the secrets of this installation.
+
+extension SQLiteStore: CallerKeyStore {
+    package func addCallerKey(_ key: CallerKey) async throws(ServiceError) -> Bool {
+        try await write("keep a caller key") { database in
+            try CallerKeyRow.insert(key, into: database)
+            return database.changesCount == 1
+        }
+    }
+
+    package func callerKey(id: String) async throws(ServiceError) -> CallerKey? {
+        try await read("read a caller key") { try CallerKeyRow.fetch(id: id, from: $0)?.key }
+    }
+
+    package func callerKeys() async throws(ServiceError) -> [CallerKey] {
+        try await read("read the caller keys") { database in
+            try Row.fetchAll(database, sql: "SELECT * FROM callerKey ORDER BY id").map { try CallerKeyRow($0).key }
+        }
+    }
+
+    package func revokeCallerKey(
+        id: String, caller: String, at date: Date
+    ) async throws(ServiceError) -> CallerKey? {
+        try await write("revoke a caller key") { database in
+            try database.execute(
+                sql: "UPDATE callerKey SET revokedAt = ? WHERE keyId = ? AND caller = ? AND revokedAt IS NULL",
+                arguments: [date.milliseconds, id, caller])
+            guard let key = try CallerKeyRow.fetch(id: id, from: database)?.key, key.caller == caller else {
+                return nil
+            }
+            return key
+        }
+    }
+}
+
+/// A caller key as it stands in its table.
+struct CallerKeyRow: Sendable {
+    let key: CallerKey
+
+    /// Reads a row with all columns.
+    ///
+    /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
+    init(_ row: Row) throws {
+        key = CallerKey(
+            id: try row.value("keyId"), caller: try row.value("caller"),
+            app: try row.value("app"),
+            publicKey: Array(try row.value("publicKey", as: Data.self)),
+            scopes: try row.value("scopes", as: String?.self).map(Self.scopes),
+            createdAt: Date(milliseconds: try row.value("createdAt")),
+            revokedAt: try row.value("revokedAt", as: Int64?.self).map(Date.init(milliseconds:)))
+    }
+
+    /// Inserts a key, unless its id is taken.
+    static func insert(_ key: CallerKey, into database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO callerKey (keyId, caller, app, publicKey, scopes, createdAt, revokedAt)
+                VALUES (?, ?, ?, ?, ?, ?, ?) ON CONFLICT (keyId) DO NOTHING
+                """,
+            arguments: [
+                key.id, key.caller, key.app, Data(key.publicKey), key.scopes.map(text), key.createdAt.milliseconds,
+                key.revokedAt?.milliseconds,
+            ])
+    }
+
+    static func fetch(id: String, from database: Database) throws -> CallerKeyRow? {
+        try Row.fetchOne(database, sql: "SELECT * FROM callerKey WHERE keyId = ?", arguments: [id])
+            .map(CallerKeyRow.init)
+    }
+
+    /// Scopes as the column `scopes` holds them: with commas in between.
+    private static func text(_ scopes: Set<Scope>) -> String {
+        scopes.map(\.rawValue).sorted().joined(separator: ",")
+    }
+
+    private static func scopes(_ text: String) throws -> Set<Scope> {
+        let scopes = text.split(separator: ",").map { Scope(rawValue: String($0)) }
+        guard !scopes.contains(nil) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown scope in table callerKey")
+        }
+        return Set(scopes.compactMap(\.self))
+    }
+}
+
+// MARK: Installation keys
+
+extension SQLiteStore {
+    /// A secret of this installation: made once, kept for ever.
+    ///
+    /// - Parameters:
+    ///   - name: what it is for.
+    ///   - make: makes its bytes at random.
+    /// - Returns: the key, the same at every call.
+    /// - Throws: `storeUnavailable`, or what `make` throws.
+    package func installationKey(name: String, make: @escaping @Sendable () throws -> [UInt8]) async throws -> [UInt8] {
+        let fresh = try make()
+        return try await write("read an installation key") { database in
+            try InstallationKeyRow.fetch(name, orKeep: fresh, in: database)
+        }
+    }
+}
+
+/// A secret of this installation as it stands in its table.
+enum InstallationKeyRow {
+    /// The key of this name; a fresh one becomes it where there is none.
+    static func fetch(_ name: String, orKeep fresh: [UInt8], in database: Database) throws -> [UInt8] {
+        try database.execute(
+            sql: "INSERT OR IGNORE INTO installationKey (name, value) VALUES (?, ?)", arguments: [name, Data(fresh)])
+        let kept = try Data.fetchOne(
+            database, sql: "SELECT value FROM installationKey WHERE name = ?", arguments: [name])
+        // Never make do with less: an empty key would authenticate everything.
+        guard let kept, !kept.isEmpty else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an installation key is missing")
+        }
+        return Array(kept)
+    }
+}

@@ -1,0 +1,226 @@
+package import Domain
+package import Foundation
+import GRDB
+
+extension SQLiteStore: LinkStore {
+    package func links(app: String, user: UserID) async throws(ServiceError) -> [Link] {
+        try await read("read a user's links") { database in
+            try LinkRow.list(
+                database, sql: "SELECT * FROM link WHERE app = ? AND user = ? ORDER BY id",
+                arguments: [app, LinkRow.bytes(user)]
+            ).map(\.link)
+        }
+    }
+
+    package func links(app: String, targets: Set<LinkTarget>) async throws(ServiceError) -> [Link] {
+        try await read("read links by identifier") { database in
+            var rows: [LinkRow] = []
+            for (kind, targets) in Dictionary(grouping: targets, by: \.kind) {
+                for values in targets.map(\.value).sorted().chunks(of: Self.maximumListLength) {
+                    rows += try LinkRow.list(
+                        database,
+                        sql: """
+                            SELECT * FROM link WHERE app = ? AND kind = ? AND value IN (\(Self.placeholders(values.count)))
+                            """,
+                        arguments: StatementArguments([app, kind.rawValue] + values))
+                }
+            }
+            return rows.sorted { $0.id < $1.id }.map(\.link)
+        }
+    }
+
+    package func declare(_ statement: Link, transfer: Bool) async throws(ServiceError) -> LinkRules.Decision {
+        try await write("record a link") { try LinkRow.declare(statement, transfer: transfer, in: $0) }
+    }
+
+    package func learn(_ statement: Link) async throws(ServiceError) -> LinkRules.Decision {
+        try await write("record a link") { try LinkRow.learn(statement, in: $0) }
+    }
+
+    package func end(
+        app: String, user: UserID, target: LinkTarget, at date: Date
+    ) async throws(ServiceError) -> [Link] {
+        try await write("end a link") { database in
+            try LinkRow.end(app: app, user: user, target: target, at: date, in: database)
+        }
+    }
+
+    package func knownUsers(app: String, matching ids: Set<String>) async throws(ServiceError) -> Set<UserID> {
+        guard !ids.isEmpty else { return [] }
+        return try await read("look for users") { database in
+            var users: Set<UserID> = []
+            for folded in Array(Set(ids.map(LinkRow.folded))).chunks(of: Self.maximumListLength) {
+                let found = try Data.fetchAll(
+                    database,
+                    sql: OwnerQuery.usersByFoldedID(count: folded.count),
+                    arguments: [app] + StatementArguments(folded) + [app] + StatementArguments(folded))
+                for bytes in found { users.insert(try LinkRow.user(bytes)) }
+            }
+            return users
+        }
+    }
+}
+
+/// A link as it stands in its table.
+struct LinkRow: Sendable {
+    let id: Int64
+    let link: Link
+
+    /// Reads a row with all columns.
+    ///
+    /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
+    init(_ row: Row) throws {
+        id = try row.value("id")
+        let environment: String? = try row.value("environment")
+        link = Link(
+            app: try row.value("app"), user: try Self.user(row.value("user")),
+            target: LinkTarget(try Self.known(row, "kind"), try row.value("value")),
+            environment: try environment == nil ? nil : Self.known(row, "environment"),
+            source: try Self.known(row, "source"),
+            validFrom: try row.value("validFrom", as: Int64?.self).map(Date.init(milliseconds:)),
+            validUntil: try row.value("validUntil", as: Int64?.self).map(Date.init(milliseconds:)),
+            createdAt: Date(milliseconds: try row.value("createdAt")),
+            createdBy: try row.value("createdBy"))
+    }
+
+    static func insert(_ link: Link, into database: Database) throws {
+        try database.execute(
+            sql: """
+                INSERT INTO link
+                    (app, user, kind, value, environment, source, validFrom, validUntil, createdAt, createdBy, userFolded)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                """,
+            arguments: [
+                link.app, bytes(link.user), link.target.kind.rawValue, link.target.value, link.environment?.rawValue,
+                link.source.rawValue, link.validFrom?.milliseconds, link.validUntil?.milliseconds,
+                link.createdAt.milliseconds, link.createdBy, folded(link.user.value),
+            ])
+    }
+
+    /// Puts another statement of the same user in this row's place.
+    func replace(with link: Link, in database: Database) throws {
+        try database.execute(
+            sql: """
+                UPDATE link SET environment = ?, source = ?, validFrom = ?, createdAt = ?, createdBy = ? WHERE id = ?
+                """,
+            arguments: [
+                link.environment?.rawValue, link.source.rawValue, link.validFrom?.milliseconds,
+                link.createdAt.milliseconds, link.createdBy, id,
+            ])
+    }
+
+    /// Ends the link.
+    ///
+    /// - Returns: the link as ended.
+    @discardableResult
+    func end(at date: Date, in database: Database) throws -> Link {
+        try database.execute(
+            sql: "UPDATE link SET validUntil = ? WHERE id = ?", arguments: [date.milliseconds, id])
+        return link.with(validUntil: Date(milliseconds: date.milliseconds), createdAt: link.createdAt)
+    }
+
+    /// A user's id as the column `user` holds it.
+    static func bytes(_ user: UserID) -> Data { Data(user.value.utf8) }
+
+    /// The user's id that the column `user` holds.
+    static func user(_ bytes: Data) throws -> UserID {
+        guard let id = String(data: bytes, encoding: .utf8), let user = try? UserID(id) else { throw unknown("user") }
+        return user
+    }
+
+    /// A user's id as the column `userFolded` holds it.
+    static func folded(_ id: String) -> Data { Data(id.lowercased().utf8) }
+
+    private static func known<Value: RawRepresentable>(_ row: Row, _ column: String) throws -> Value
+    where Value.RawValue == String {
+        guard let value = try Value(rawValue: row.value(column)) else { throw unknown(column) }
+        return value
+    }
+
+    private static func unknown(_ column: String) -> DatabaseError {
+        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown value in column \(column) of table link")
+    }
+
+    /// Applies `LinkRules.declare` and carries its decision out.
+    static func declare(
+        _ statement: Link, transfer: Bool, in database: Database
+    ) throws -> LinkRules.Decision {
+        try apply(statement.asStored, in: database) { LinkRules.declare($0, existing: $1, transfer: transfer) }
+    }
+
+    /// Applies `LinkRules.learn` and carries its decision out.
+    @discardableResult
+    static func learn(_ statement: Link, in database: Database) throws -> LinkRules.Decision {
+        try apply(statement.asStored, in: database) { LinkRules.learn($0, existing: $1) }
+    }
+
+    /// Ends the user's links to an identifier that are in force.
+    ///
+    /// - Returns: the links as ended.
+    static func end(
+        app: String, user: UserID, target: LinkTarget, at date: Date, in database: Database
+    ) throws -> [Link] {
+        let ended = try list(
+            database,
+            sql: """
+                SELECT * FROM link
+                WHERE app = ? AND kind = ? AND value = ? AND user = ? AND validUntil IS NULL ORDER BY id
+                """,
+            arguments: [app, target.kind.rawValue, target.value, bytes(user)]
+        ).map { try $0.end(at: date, in: database) }
+        if !ended.isEmpty { try refreshOwners(of: ended, in: database) }
+        return ended
+    }
+
+    /// The links that a query for all columns gives.
+    static func list(_ database: Database, sql: String, arguments: StatementArguments) throws -> [LinkRow] {
+        try Row.fetchAll(database, sql: sql, arguments: arguments).map(LinkRow.init)
+    }
+
+    /// Loads the links of a statement's identifier, asks the rule, and carries out its decision.
+    private static func apply(
+        _ statement: Link, in database: Database, rule: (_ statement: Link, _ existing: [Link]) -> LinkRules.Decision
+    ) throws -> LinkRules.Decision {
+        let rows = try list(
+            database, sql: "SELECT * FROM link WHERE app = ? AND kind = ? AND value = ? ORDER BY id",
+            arguments: [statement.app, statement.target.kind.rawValue, statement.target.value])
+        let decision = rule(statement, rows.map(\.link))
+        switch decision {
+        case .keep, .conflict: return decision
+        case .replace(let old, let new):
+            for row in rows where row.link == old { try row.replace(with: new, in: database) }
+            try refreshOwners(of: [new], in: database)
+        case .insert(let new):
+            try insert(new, into: database)
+            try refreshOwners(of: [new], in: database)
+        case .transfer(let old, let date, let new):
+            for row in rows where old.contains(row.link) { try row.end(at: date, in: database) }
+            try insert(new, into: database)
+            try refreshOwners(of: old + [new], in: database)
+        }
+        return decision
+    }
+
+    /// Open cases that these links speak of get their owner anew.
+    ///
+    /// A user with a link is known by its id as well, which may be the `appAccountToken` of purchases.
+    private static func refreshOwners(of links: [Link], in database: Database) throws {
+        for (app, links) in Dictionary(grouping: links, by: \.app) {
+            let users = links.map { LinkTarget(.appAccountToken, $0.user.value) }
+            try CaseRow.refreshOwners(app: app, targets: Set(links.map(\.target) + users), in: database)
+        }
+    }
+}
+
+extension Link {
+    /// The link as it comes back from its row: with an instant to the millisecond, from which the rules take the others.
+    var asStored: Link {
+        with(validUntil: validUntil, createdAt: Date(milliseconds: createdAt.milliseconds))
+    }
+
+    fileprivate func with(validUntil: Date?, createdAt: Date) -> Link {
+        Link(
+            app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
+            validUntil: validUntil, createdAt: createdAt, createdBy: createdBy)
+    }
+}
