@@ -1,3 +1,6 @@
+package import Foundation
+import Synchronization
+
 /// Saves what is used of the budgets, so that a restart does not forget it.
 ///
 /// A crash forgets what was used since the last checkpoint. Nothing is added for that: Apple's own 429 would tell, and a
@@ -46,4 +49,139 @@ package actor BudgetCheckpoint {
         try await store.replaceBudgetBlocks(blocks)
         unsaved = minute
     }
+}
+
+// MARK: What is saved and restored
+
+extension RateBudgets {
+    /// The present minute by the time of day, since 1970.
+    var currentMinute: Int { clock.time.minute + clock.leadInMinutes }
+
+    /// Forgets what is too old in every app.
+    ///
+    /// - Returns: what was counted since a minute, and the blocks that last; the present minute by the budgets' own time,
+    ///   to begin with the next time.
+    func snapshot(since minute: Int) -> (records: [BudgetRecord], blocks: [BudgetBlock], minute: Int) {
+        // Read first: what is counted meanwhile belongs to this minute or a later one, and comes again.
+        let current = clock.time.minute
+        let lead = clock.leadInMinutes
+        var records: [BudgetRecord] = []
+        var blocks: [BudgetBlock] = []
+        for shard in shards {
+            shard.apps.withLock { apps in
+                let time = clock.time
+                for index in apps.indices { apps.values[index].sweep(at: time) }
+                if apps.values.contains(where: \.isIdle) { apps = apps.filter { !$0.value.isIdle } }
+                for (app, budgets) in apps {
+                    for (key, budget) in budgets.budgets {
+                        budget.record(of: app, key, since: minute, lead: lead, into: &records)
+                        guard let until = budget.blockedUntil else { continue }
+                        blocks.append(
+                            BudgetBlock(
+                                app: app, endpoint: key.endpoint, environment: key.environment,
+                                until: clock.date(of: until)))
+                    }
+                }
+            }
+        }
+        return (records, blocks, current)
+    }
+
+    /// Counts calls that an earlier run has made.
+    ///
+    /// What seems to lie ahead was counted before the time of day was set back; it counts as made now, since nobody can
+    /// tell how long ago it was.
+    func restore(_ records: [BudgetRecord]) {
+        let lead = clock.leadInMinutes
+        for record in records.sorted(by: { $0.minute < $1.minute }) {
+            shard(of: record.call.app).apps.withLock { apps in
+                let now = clock.time.minute
+                let minute = min(record.minute - lead, now)
+                guard minute + CallCount.lifetime > now else { return }
+                apps[record.call.app, default: AppBudgets()].restore(record.calls, record.call, policy, at: minute)
+            }
+        }
+    }
+
+    /// Takes up Apple's wishes to wait again.
+    func restore(_ blocks: [BudgetBlock]) {
+        for block in blocks {
+            shard(of: block.app).apps.withLock { apps in
+                let latest = clock.time.advanced(by: Self.longestBlock)
+                apps[block.app, default: AppBudgets()].block(
+                    BudgetKey(endpoint: block.endpoint, environment: block.environment), app: block.app, policy,
+                    until: min(clock.time(of: block.until), latest))
+            }
+        }
+    }
+}
+
+extension RateBudget {
+    /// Appends a record for every caller and minute from the given one on.
+    fileprivate func record(
+        of app: String, _ key: BudgetKey, since minute: Int, lead: Int, into records: inout [BudgetRecord]
+    ) {
+        for (priority, count) in [(CallPriority.interactive, interactive), (.deadlineBound, deadlineBound)] {
+            for (caller, count) in count.callers {
+                for entry in count.minutes.reversed().prefix(while: { Int($0.number) >= minute }) {
+                    let call = BudgetedCall(
+                        app: app, endpoint: key.endpoint, environment: key.environment, caller: caller,
+                        priority: priority)
+                    records.append(
+                        BudgetRecord(call: call, minute: Int(entry.number) + lead, calls: Int(entry.calls)))
+                }
+            }
+        }
+    }
+}
+
+/// Calls of one minute, as they are kept beyond a restart.
+package struct BudgetRecord: Sendable, Hashable {
+    package let call: BudgetedCall
+    /// Since 1970, by the time of day.
+    package let minute: Int
+    /// How many, at least one.
+    package let calls: Int
+
+    package init(call: BudgetedCall, minute: Int, calls: Int) {
+        self.call = call
+        self.minute = minute
+        self.calls = calls
+    }
+}
+
+/// Apple's wish to wait, as it is kept beyond a restart.
+package struct BudgetBlock: Sendable, Hashable {
+    package let app: String
+    /// The title of Apple's page for the call.
+    package let endpoint: String
+    package let environment: AppStoreEnvironment
+    package let until: Date
+
+    package init(app: String, endpoint: String, environment: AppStoreEnvironment, until: Date) {
+        self.app = app
+        self.endpoint = endpoint
+        self.environment = environment
+        self.until = until
+    }
+}
+
+/// Keeps what was used of the budgets; every method is one atomic operation.
+///
+/// Every method throws `storeUnavailable`. Times are kept to the millisecond.
+package protocol BudgetStore: Sendable {
+    /// The records of some minutes.
+    func budgetRecords(of minutes: ClosedRange<Int>) async throws(ServiceError) -> [BudgetRecord]
+
+    /// Keeps records, each in place of an earlier one of the same call and minute.
+    func saveBudgetRecords(_ records: [BudgetRecord]) async throws(ServiceError)
+
+    /// Forgets the records of all other minutes.
+    func keepBudgetRecords(of minutes: ClosedRange<Int>) async throws(ServiceError)
+
+    /// The blocks that last beyond a time.
+    func budgetBlocks(after date: Date) async throws(ServiceError) -> [BudgetBlock]
+
+    /// Keeps these blocks, in place of all that are kept.
+    func replaceBudgetBlocks(_ blocks: [BudgetBlock]) async throws(ServiceError)
 }

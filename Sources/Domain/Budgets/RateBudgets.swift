@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// The budgets of every app: what may be called, counted over a sliding hour and shared out fairly.
@@ -45,4 +46,77 @@ package final class RateBudgets: CallBudget {
     final class Shard: Sendable {
         let apps = Mutex<[String: AppBudgets]>([:])
     }
+}
+
+/// An instant on the time line of the budgets: the time of day when they were made, and from then on a monotonic clock, so
+/// that no correction of the time of day makes an hour longer or shorter.
+struct BudgetTime: Sendable, Comparable {
+    /// Since 1970 on that line.
+    let milliseconds: Int64
+
+    init(milliseconds: Int64) { self.milliseconds = milliseconds }
+
+    /// The beginning of a minute.
+    init(minute: Int) { milliseconds = Int64(minute) * 60_000 }
+
+    /// Whole minutes since 1970 on that line.
+    var minute: Int { Int(milliseconds / 60_000) }
+
+    func advanced(by duration: Duration) -> BudgetTime {
+        BudgetTime(milliseconds: milliseconds + duration.milliseconds)
+    }
+
+    static func < (left: BudgetTime, right: BudgetTime) -> Bool { left.milliseconds < right.milliseconds }
+}
+
+/// Tells the budgets' time.
+package struct BudgetClock: Sendable {
+    private let now: WallClock
+    private let monotonicNow: @Sendable () -> ContinuousClock.Instant
+    private let start: ContinuousClock.Instant
+    /// What the time of day was at `start`, since 1970.
+    private let startMilliseconds: Int64
+
+    /// - Parameters:
+    ///   - now: the time of day.
+    ///   - monotonicNow: what measures durations.
+    package init(
+        now: @escaping WallClock,
+        monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
+        self.now = now
+        self.monotonicNow = monotonicNow
+        start = monotonicNow()
+        startMilliseconds = now().milliseconds
+    }
+
+    /// The present instant.
+    var time: BudgetTime {
+        BudgetTime(milliseconds: startMilliseconds + start.duration(to: monotonicNow()).milliseconds)
+    }
+
+    /// The time of day at an instant, as the time of day is told now.
+    func date(of time: BudgetTime) -> Date {
+        Date(timeIntervalSince1970: Double(time.milliseconds + lead) / 1000)
+    }
+
+    /// The instant at a time of day, as the time of day is told now.
+    func time(of date: Date) -> BudgetTime { BudgetTime(milliseconds: date.milliseconds - lead) }
+
+    /// How many minutes the time of day is ahead, to the nearest.
+    var leadInMinutes: Int { Int((Double(lead) / 60_000).rounded()) }
+
+    /// How far the time of day is ahead of the budgets' time: by what it was corrected since `start`.
+    private var lead: Int64 { now().milliseconds - time.milliseconds }
+}
+
+extension Duration {
+    /// Whole milliseconds; what is less is dropped.
+    fileprivate var milliseconds: Int64 {
+        components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
+    }
+}
+
+extension Date {
+    fileprivate var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 }

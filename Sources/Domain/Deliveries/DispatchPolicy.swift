@@ -1,3 +1,5 @@
+package import Logging
+
 /// The limits within which deliveries are sent.
 package struct DispatchPolicy: Sendable {
     /// How many are sent at the same time.
@@ -30,4 +32,74 @@ package struct DispatchPolicy: Sendable {
 
     /// How long a claim holds.
     var lease: Duration { attemptTime + leaseMargin }
+}
+
+/// How long a delivery waits after an attempt that failed.
+///
+/// Exponential with full jitter: the wait is drawn evenly between nothing and a bound that doubles each time, so that
+/// deliveries which failed together do not come back together.
+package struct DeliveryBackoff: Sendable {
+    /// The bound of the first wait.
+    let base: Duration
+    /// The largest bound.
+    let cap: Duration
+    /// A number in 0..<1.
+    let random: @Sendable () -> Double
+
+    package init(
+        base: Duration = .milliseconds(200), cap: Duration = .seconds(300),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        self.base = base
+        self.cap = cap
+        self.random = random
+    }
+
+    /// The wait before the next attempt.
+    ///
+    /// A wait of our own choice never uses up the time: as the deadline comes nearer, the attempts come closer together.
+    ///
+    /// - Parameters:
+    ///   - attempts: how many there were.
+    ///   - notBefore: how long Apple or our budget asks to wait, if they do.
+    ///   - atLeast: how long we want to wait, whatever is drawn.
+    ///   - remaining: the time until the last moment at which an attempt may start.
+    /// - Returns: nil when no further attempt may start.
+    func delay(after attempts: Int, notBefore: Duration?, atLeast: Duration, remaining: Duration) -> Duration? {
+        guard remaining > base else { return nil }
+        let bound = min(base * (1 << min(max(attempts, 1) - 1, 30)), cap)
+        let delay = max(min(max(bound * random(), atLeast), remaining / 2), notBefore ?? .zero)
+        return delay < remaining ? delay : nil
+    }
+}
+
+/// What deliveries are sent with.
+package struct DeliveryParts: Sendable {
+    let store: any DeliveryStore
+    let consent: any ConsentStore
+    let links: any LinkStore
+    let gateway: any AppStoreGateway
+    let apps: AppCatalog
+    let transfers: TransfersUnderWay
+    let outcomes: OutcomeBoard
+    let clock: ServiceClock
+    let policy: DispatchPolicy
+    let logger: Logger
+
+    package init(
+        store: any DeliveryStore, consent: any ConsentStore, links: any LinkStore, gateway: any AppStoreGateway,
+        apps: AppCatalog, transfers: TransfersUnderWay, outcomes: OutcomeBoard, clock: ServiceClock,
+        policy: DispatchPolicy = DispatchPolicy(), logger: Logger
+    ) {
+        self.store = store
+        self.consent = consent
+        self.links = links
+        self.gateway = gateway
+        self.apps = apps
+        self.transfers = transfers
+        self.outcomes = outcomes
+        self.clock = clock
+        self.policy = policy
+        self.logger = logger
+    }
 }

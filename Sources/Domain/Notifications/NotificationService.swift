@@ -1,5 +1,6 @@
 import Foundation
 package import Logging
+import Synchronization
 
 /// Takes Apple's notifications in, and shows those that came.
 ///
@@ -112,4 +113,51 @@ package struct NotificationService: Sendable {
 extension AppleNotification {
     /// When Apple signed it, if it says so.
     var signedAt: Date? { signedDate.map { Date(timeIntervalSince1970: TimeInterval($0) / 1000) } }
+}
+
+/// Tells whether Apple signed a notification, without asking anybody.
+package protocol NotificationVerifier: Sendable {
+    /// Verifies and decodes a signed notification of an app; the environment is the one that it names.
+    ///
+    /// - Returns: the notification.
+    /// - Throws: `signatureInvalid` when Apple did not sign it; `notificationMisdirected` when Apple did, but not for this app
+    ///   or an environment that it is configured for, or when something in it does not fit; `environmentNotSupported` for data that Xcode signed;
+    ///   `verificationBusy` when too many unknown certificate chains are being checked already.
+    func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification
+}
+
+/// Tells the operator of notifications that Apple signed for others: for each app at once, then at most once a minute, as
+/// whoever has an app of his own can make Apple sign as many as he likes.
+final class QuarantineAlarm: Sendable {
+    private struct Silence {
+        var until: ContinuousClock.Instant
+        var suppressed = 0
+    }
+
+    static let interval = Duration.seconds(60)
+
+    private let logger: Logger
+    /// By app; as many as are configured.
+    private let silences = Mutex<[String: Silence]>([:])
+
+    init(logger: Logger) { self.logger = logger }
+
+    /// Logs an alarm unless there was one just now; the next one tells how many were not logged.
+    func raise(app: String, fault: String, at now: ContinuousClock.Instant) {
+        let suppressed: Int? = silences.withLock { silences in
+            if let silence = silences[app], now < silence.until {
+                silences[app]?.suppressed += 1
+                return nil
+            }
+            let suppressed = silences[app]?.suppressed ?? 0
+            silences[app] = Silence(until: now + Self.interval)
+            return suppressed
+        }
+        guard let suppressed else { return }
+        var metadata: Logger.Metadata = ["app": "\(app)", "fault": "\(fault)"]
+        if suppressed > 0 { metadata["othersSinceLastAlarm"] = "\(suppressed)" }
+        logger.error(
+            "ALARM: Apple signed a notification that does not fit the configuration; it is in quarantine, and Apple is asked to repeat it",
+            metadata: metadata)
+    }
 }

@@ -1,3 +1,6 @@
+/// All of the App Store Server API that our rules use.
+package typealias AppStoreServerAPI = AppStoreGateway & TransactionGateway & SubscriptionGateway & NotificationGateway
+
 /// The App Store Server API, as our rules see it: tokens, retries, environments and signatures are its own business.
 ///
 /// Every method throws `ServiceError` with one of the reasons `appleRejected`, `appleRateLimited`, `budgetExhausted`,
@@ -109,5 +112,46 @@ package struct ConsumptionOutcome: Sendable {
         self.attempts = attempts
         self.failure = failure
         self.mayHaveReachedApple = mayHaveReachedApple
+    }
+}
+
+/// For whom, how urgently and until when Apple is asked.
+package struct UpstreamCall: Sendable {
+    package let app: App
+    /// The environment to ask; nil lets the gateway find it out.
+    package let environment: AppStoreEnvironment?
+    /// No attempt starts and no wait lasts beyond this.
+    package let deadline: ContinuousClock.Instant
+    /// The name of the caller on whose behalf Apple is asked; empty for our own work.
+    package let caller: String
+    package let priority: CallPriority
+
+    package init(
+        app: App, environment: AppStoreEnvironment?, deadline: ContinuousClock.Instant, caller: String = "",
+        priority: CallPriority = .interactive
+    ) {
+        self.app = app
+        self.environment = environment
+        self.deadline = deadline
+        self.caller = caller
+        self.priority = priority
+    }
+
+    /// The same call in a given environment.
+    package func `in`(_ environment: AppStoreEnvironment) -> UpstreamCall {
+        UpstreamCall(app: app, environment: environment, deadline: deadline, caller: caller, priority: priority)
+    }
+}
+
+/// Data that Apple signed and that we have verified, of whatever kind.
+package struct VerifiedData: Sendable {
+    /// The decoded payload byte for byte: a JSON object, well-formed.
+    package let payload: [UInt8]
+    /// The signed form, as Apple sent it (compact JWS).
+    package let signed: String
+
+    package init(payload: [UInt8], signed: String) {
+        self.payload = payload
+        self.signed = signed
     }
 }

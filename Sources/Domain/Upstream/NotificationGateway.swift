@@ -24,34 +24,6 @@ package protocol NotificationGateway: Sendable {
     ) async throws(ServiceError) -> NotificationHistoryPage
 }
 
-/// What Get Notification History is asked for; already checked.
-///
-/// Source: https://developer.apple.com/documentation/appstoreserverapi/notificationhistoryrequest
-package struct NotificationHistoryQuery: Sendable, Hashable {
-    /// UNIX milliseconds, inclusive.
-    package let startDate: Int64
-    /// UNIX milliseconds.
-    package let endDate: Int64
-    package var notificationType: String?
-    /// Only together with a type.
-    package var notificationSubtype: String?
-    /// Never together with a type.
-    package var transactionID: String?
-    package var onlyFailures: Bool?
-
-    package init(
-        startDate: Int64, endDate: Int64, notificationType: String? = nil, notificationSubtype: String? = nil,
-        transactionID: String? = nil, onlyFailures: Bool? = nil
-    ) {
-        self.startDate = startDate
-        self.endDate = endDate
-        self.notificationType = notificationType
-        self.notificationSubtype = notificationSubtype
-        self.transactionID = transactionID
-        self.onlyFailures = onlyFailures
-    }
-}
-
 /// One page of Get Notification History.
 package struct NotificationHistoryPage: Sendable {
     package let notifications: [SentNotification]

@@ -93,78 +93,31 @@ package struct Subscription: Sendable {
     }
 }
 
-/// What one renewal date is extended by, and why; already checked.
-///
-/// Source: https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldaterequest
-package struct RenewalExtension: Sendable, Equatable {
-    /// 1 to 90.
-    package let days: Int32
-    /// Apple's `extendReasonCode`, 0 to 3.
-    package let reasonCode: Int32
-    /// The caller's own identifier, by which Apple recognises a repetition; at most 128 characters.
-    package let requestIdentifier: String
+// MARK: From a request
 
-    package init(days: Int32, reasonCode: Int32, requestIdentifier: String) {
-        self.days = days
-        self.reasonCode = reasonCode
-        self.requestIdentifier = requestIdentifier
-    }
-}
+extension SubscriptionStatus {
+    /// The statuses that Apple takes as a filter.
+    static let filterRange: ClosedRange<Int32> = 1...5
 
-/// What became of the extension of one renewal date.
-package struct RenewalExtensionOutcome: Sendable, Equatable {
-    package let originalTransactionID: String?
-    package let webOrderLineItemID: String?
-    package let success: Bool
-    /// The new renewal date, in UNIX milliseconds.
-    package let effectiveDate: Int64?
-    package let environment: AppStoreEnvironment
-
-    package init(
-        originalTransactionID: String?, webOrderLineItemID: String?, success: Bool, effectiveDate: Int64?,
-        environment: AppStoreEnvironment
-    ) {
-        self.originalTransactionID = originalTransactionID
-        self.webOrderLineItemID = webOrderLineItemID
-        self.success = success
-        self.effectiveDate = effectiveDate
-        self.environment = environment
-    }
-}
-
-/// What all renewal dates of a product are extended by, and where; already checked.
-///
-/// Source: https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldaterequest
-package struct MassRenewalExtension: Sendable, Equatable {
-    /// Days, reason and identifier; the identifier is a UUID here.
-    package let `extension`: RenewalExtension
-    package let productID: String
-    /// ISO 3166-1 alpha-3; nil for every storefront, never empty.
-    package let storefrontCountryCodes: [String]?
-
-    package init(extension: RenewalExtension, productID: String, storefrontCountryCodes: [String]?) {
-        self.extension = `extension`
-        self.productID = productID
-        self.storefrontCountryCodes = storefrontCountryCodes
-    }
-}
-
-/// How far a mass extension has got.
-package struct MassRenewalExtensionStatus: Sendable, Equatable {
-    package let requestIdentifier: String?
-    package let isComplete: Bool
-    /// In UNIX milliseconds.
-    package let completeDate: Int64?
-    package let succeededCount: Int64?
-    package let failedCount: Int64?
-
-    package init(
-        requestIdentifier: String?, isComplete: Bool, completeDate: Int64?, succeededCount: Int64?, failedCount: Int64?
-    ) {
-        self.requestIdentifier = requestIdentifier
-        self.isComplete = isComplete
-        self.completeDate = completeDate
-        self.succeededCount = succeededCount
-        self.failedCount = failedCount
+    /// Reads the statuses to report from the values of the query parameter `status`, each of them once.
+    ///
+    /// - Throws: `invalidRequest` with every violation.
+    package static func filter(_ values: [String]) throws(ServiceError) -> [SubscriptionStatus] {
+        var statuses: [SubscriptionStatus] = []
+        var violations: [Violation] = []
+        for text in values {
+            guard let number = Int32(text), String(number) == text, filterRange.contains(number) else {
+                violations.append(
+                    Violation(
+                        field: "status", rule: "range",
+                        message: "`status` must be from 1 (active) to 5 (revoked); it may be given several times.",
+                        appleError: AppleErrorName("InvalidStatusError", 4_000_031)))
+                continue
+            }
+            let status = SubscriptionStatus(rawValue: number)
+            if !statuses.contains(status) { statuses.append(status) }
+        }
+        guard violations.isEmpty else { throw .invalid(violations) }
+        return statuses
     }
 }

@@ -160,3 +160,79 @@ struct FieldReader {
         return nil
     }
 }
+
+/// The value of one field of a request body, before any rule has looked at it.
+package enum FieldValue: Sendable, Equatable {
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    /// A number that is not an integer within 64 bits.
+    case number(Double)
+    case string(String)
+    case array([FieldValue])
+    /// An object; no rule of ours looks into one that stands where a single value or a list is expected.
+    case object
+
+    /// What a caller would call it.
+    package var typeName: String {
+        switch self {
+        case .null: "null"
+        case .boolean: "a boolean"
+        case .integer: "an integer"
+        case .number: "a number"
+        case .string: "a string"
+        case .array: "an array"
+        case .object: "an object"
+        }
+    }
+
+    /// Whether it is made of other values.
+    var isComposite: Bool {
+        switch self {
+        case .array, .object: true
+        case .null, .boolean, .integer, .number, .string: false
+        }
+    }
+}
+
+/// Runs the checks of a request one after the other and keeps what each finds, so that the caller learns of every broken
+/// rule at once.
+package struct RequestChecks: Sendable {
+    private var violations: [Violation] = []
+    private var other: ServiceError?
+
+    package init() {}
+
+    /// Whether no check has failed so far.
+    package var havePassed: Bool { violations.isEmpty && other == nil }
+
+    /// Runs one check.
+    ///
+    /// - Returns: what the check returns; nil when it failed.
+    package mutating func run<Value>(_ check: () throws(ServiceError) -> Value) -> Value? {
+        do throws(ServiceError) {
+            return try check()
+        } catch {
+            if error.violations.isEmpty { other = other ?? error } else { violations += error.violations }
+            return nil
+        }
+    }
+
+    /// Runs a check of which only the failure matters.
+    package mutating func require(_ check: () throws(ServiceError) -> Void) {
+        _ = run(check)
+    }
+
+    /// Notes a rule that the request breaks.
+    package mutating func note(_ violation: Violation) {
+        violations.append(violation)
+    }
+
+    /// What to tell the caller once a check has failed.
+    package var error: ServiceError {
+        guard let other else { return .invalid(violations) }
+        guard !violations.isEmpty else { return other }
+        let field = other.reason == .environmentNotAllowed ? "environment" : "request"
+        return .invalid(violations + [Violation(field: field, rule: other.reason.rawValue, message: other.message)])
+    }
+}

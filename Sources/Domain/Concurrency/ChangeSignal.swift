@@ -1,0 +1,54 @@
+import Synchronization
+
+/// Rings after every commit that kept events, so that whoever waits for them need not poll.
+///
+/// A ring carries nothing but that there is something: the reader asks the store. Several rings before a reader listens count
+/// as one.
+package final class CommitBell: Sendable {
+    private let listeners = Mutex<(next: Int, waiting: [Int: AsyncStream<Void>.Continuation])>((0, [:]))
+
+    package init() {}
+
+    /// Tells everyone who listens.
+    package func ring() {
+        for continuation in listeners.withLock({ Array($0.waiting.values) }) { continuation.yield() }
+    }
+
+    /// The rings from now on, the unheard ones taken together; ends with the task that listens.
+    package func rings() -> AsyncStream<Void> {
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+        let number = listeners.withLock { state in
+            state.next += 1
+            state.waiting[state.next] = continuation
+            return state.next
+        }
+        continuation.onTermination = { [weak self] _ in
+            self?.listeners.withLock { _ = $0.waiting.removeValue(forKey: number) }
+        }
+        return stream
+    }
+}
+
+/// Lets a loop wait until there is work, or a time is over; for one loop.
+final class WakeSignal: Sendable {
+    private let signals = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+
+    /// Ends the present wait, or the next one if nobody waits; several calls may count as one.
+    func wake() { signals.continuation.yield() }
+
+    /// Returns when somebody calls `wake`, when the time is over or when the task is cancelled.
+    ///
+    /// `duration`: the longest wait; nil for no bound.
+    func wait(atMost duration: Duration?, by clock: ServiceClock) async {
+        await withTaskGroup(of: Void.self) { timer in
+            if let duration {
+                timer.addTask {
+                    if (try? await clock.sleep(duration)) != nil { self.wake() }
+                }
+            }
+            var signals = self.signals.stream.makeAsyncIterator()
+            _ = await signals.next()
+            timer.cancelAll()
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package import Foundation
+
+/// What a worker wants to claim.
+package struct DeliveryClaim: Sendable {
+    /// Where a look for due deliveries stands: behind this deadline and id.
+    package struct Position: Sendable, Equatable {
+        package let deadline: Date
+        package let id: String
+
+        package init(deadline: Date, id: String) {
+            self.deadline = deadline
+            self.id = id
+        }
+    }
+
+    /// What was claimed, and where to go on when the bound of one look was reached; nil at the end.
+    package struct Result: Sendable {
+        package let deliveries: [Delivery]
+        package let next: Position?
+        /// How many lanes had to be looked at one by one, because others that rest stood in front.
+        package let lanes: Int
+
+        package init(deliveries: [Delivery], next: Position?, lanes: Int = 0) {
+            self.deliveries = deliveries
+            self.next = next
+            self.lanes = lanes
+        }
+    }
+
+    /// Names the process for as long as it runs.
+    package let worker: String
+    package let now: Date
+    /// Until when the claim holds; attempts end before.
+    package let leaseUntil: Date
+    package let limit: Int
+    package let skipping: Set<DeliveryLane>
+    package let after: Position?
+
+    package init(
+        worker: String, now: Date, leaseUntil: Date, limit: Int, skipping: Set<DeliveryLane> = [],
+        after: Position? = nil
+    ) {
+        self.worker = worker
+        self.now = now
+        self.leaseUntil = leaseUntil
+        self.limit = limit
+        self.skipping = skipping
+        self.after = after
+    }
+}
+
+/// What Apple's limits and failures have in common: an app in an environment; nil as long as that is not known.
+package struct DeliveryLane: Sendable, Hashable {
+    package let app: String
+    package let environment: AppStoreEnvironment?
+
+    package init(app: String, environment: AppStoreEnvironment?) {
+        self.app = app
+        self.environment = environment
+    }
+}
+
+/// Lanes in which nothing would be accepted before a certain time.
+struct PausedLanes: Sendable {
+    private var ends: [DeliveryLane: ContinuousClock.Instant] = [:]
+
+    /// Lets a lane rest until an instant, or longer if it does already.
+    mutating func pause(_ lane: DeliveryLane, until end: ContinuousClock.Instant) {
+        ends[lane] = max(end, ends[lane] ?? end)
+    }
+
+    /// The lanes that rest at an instant.
+    mutating func paused(at now: ContinuousClock.Instant) -> Set<DeliveryLane> {
+        ends = ends.filter { now < $0.value }
+        return Set(ends.keys)
+    }
+
+    /// Whether a lane rests at an instant.
+    func isPaused(_ lane: DeliveryLane, at now: ContinuousClock.Instant) -> Bool {
+        ends[lane].map { now < $0 } ?? false
+    }
+
+    /// When the next lane is ready again.
+    var nextEnd: ContinuousClock.Instant? { ends.values.min() }
+}

@@ -1,0 +1,183 @@
+/// What one renewal date is extended by, and why; already checked.
+///
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/extendrenewaldaterequest
+package struct RenewalExtension: Sendable, Equatable {
+    /// 1 to 90.
+    package let days: Int32
+    /// Apple's `extendReasonCode`, 0 to 3.
+    package let reasonCode: Int32
+    /// The caller's own identifier, by which Apple recognises a repetition; at most 128 characters.
+    package let requestIdentifier: String
+
+    package init(days: Int32, reasonCode: Int32, requestIdentifier: String) {
+        self.days = days
+        self.reasonCode = reasonCode
+        self.requestIdentifier = requestIdentifier
+    }
+}
+
+/// What became of the extension of one renewal date.
+package struct RenewalExtensionOutcome: Sendable, Equatable {
+    package let originalTransactionID: String?
+    package let webOrderLineItemID: String?
+    package let success: Bool
+    /// The new renewal date, in UNIX milliseconds.
+    package let effectiveDate: Int64?
+    package let environment: AppStoreEnvironment
+
+    package init(
+        originalTransactionID: String?, webOrderLineItemID: String?, success: Bool, effectiveDate: Int64?,
+        environment: AppStoreEnvironment
+    ) {
+        self.originalTransactionID = originalTransactionID
+        self.webOrderLineItemID = webOrderLineItemID
+        self.success = success
+        self.effectiveDate = effectiveDate
+        self.environment = environment
+    }
+}
+
+/// What all renewal dates of a product are extended by, and where; already checked.
+///
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/massextendrenewaldaterequest
+package struct MassRenewalExtension: Sendable, Equatable {
+    /// Days, reason and identifier; the identifier is a UUID here.
+    package let `extension`: RenewalExtension
+    package let productID: String
+    /// ISO 3166-1 alpha-3; nil for every storefront, never empty.
+    package let storefrontCountryCodes: [String]?
+
+    package init(extension: RenewalExtension, productID: String, storefrontCountryCodes: [String]?) {
+        self.extension = `extension`
+        self.productID = productID
+        self.storefrontCountryCodes = storefrontCountryCodes
+    }
+}
+
+/// How far a mass extension has got.
+package struct MassRenewalExtensionStatus: Sendable, Equatable {
+    package let requestIdentifier: String?
+    package let isComplete: Bool
+    /// In UNIX milliseconds.
+    package let completeDate: Int64?
+    package let succeededCount: Int64?
+    package let failedCount: Int64?
+
+    package init(
+        requestIdentifier: String?, isComplete: Bool, completeDate: Int64?, succeededCount: Int64?, failedCount: Int64?
+    ) {
+        self.requestIdentifier = requestIdentifier
+        self.isComplete = isComplete
+        self.completeDate = completeDate
+        self.succeededCount = succeededCount
+        self.failedCount = failedCount
+    }
+}
+
+// MARK: From a request
+
+extension RenewalExtension {
+    /// The days that one extension may add.
+    static let dayRange: ClosedRange<Int64> = 1...90
+    /// Apple's reason codes: undeclared, customer satisfaction, other, service issue or outage.
+    static let reasonCodeRange: ClosedRange<Int64> = 0...3
+    /// The longest identifier, in characters.
+    static let maximumIdentifierLength = 128
+
+    /// Reads the extension of one subscription from a request body.
+    ///
+    /// - Throws: `invalidRequest` with every violation.
+    package init(_ fields: [String: FieldValue]) throws(ServiceError) {
+        var reader = FieldReader(fields)
+        let read = Self.read(
+            &reader, identifier: "1 to \(Self.maximumIdentifierLength) characters, the same in every repetition"
+        ) { (1...Self.maximumIdentifierLength).contains($0.unicodeScalars.count) }
+        reader.refuseUnknownFields()
+        guard reader.violations.isEmpty, let read else { throw .invalid(reader.violations) }
+        self = read
+    }
+
+    /// Reads what both kinds of extension have; nil when a rule is broken.
+    static func read(
+        _ reader: inout FieldReader, identifier: String, where isIdentifier: (String) -> Bool
+    ) -> RenewalExtension? {
+        let days = reader.integer(
+            "extendByDays", in: dayRange, isRequired: true, AppleErrorName("InvalidExtendByDaysError", 4_000_009))
+        let reason = reader.integer(
+            "extendReasonCode", in: reasonCodeRange, isRequired: true,
+            AppleErrorName("InvalidExtendReasonCodeError", 4_000_010))
+        let identifier = reader.string(
+            "requestIdentifier", expected: identifier, Self.identifierError, where: isIdentifier)
+        guard let days, let reason, let identifier else { return nil }
+        return RenewalExtension(days: days, reasonCode: reason, requestIdentifier: identifier)
+    }
+
+    static let identifierError = AppleErrorName("InvalidRequestIdentifierError", 4_000_011)
+}
+
+extension MassRenewalExtension {
+    /// More than there are storefronts, so that nobody who repeats some is refused.
+    static let maximumCountries = 1000
+
+    /// Reads the extension of all subscriptions of a product from a request body.
+    ///
+    /// - Throws: `invalidRequest` with every violation.
+    package init(_ fields: [String: FieldValue]) throws(ServiceError) {
+        var reader = FieldReader(fields)
+        let read = RenewalExtension.read(
+            &reader, identifier: "a UUID, the same in every repetition", where: ConsumptionRules.isUUID)
+        let product = reader.string(
+            "productId", expected: "a product id", AppleIdentifier.product.appleError,
+            where: AppleIdentifier.product.isValid)
+        let countries = reader.strings(
+            "storefrontCountryCodes", atMost: Self.maximumCountries, isRequired: false,
+            expected: "an array of country codes",
+            element: "an ISO 3166-1 alpha-3 country code, such as `USA`",
+            AppleErrorName("InvalidStorefrontCountryCodeError", 4_000_028), where: StorefrontCountry.isCode)
+        if let countries, countries.isEmpty {
+            reader.note(
+                "storefrontCountryCodes", "count",
+                "`storefrontCountryCodes` must not be empty; leave it out to mean every storefront.",
+                AppleErrorName("InvalidEmptyStorefrontCountryCodeListError", 4_000_027))
+        }
+        reader.refuseUnknownFields()
+        guard reader.violations.isEmpty, let read, let product else { throw .invalid(reader.violations) }
+        self.init(extension: read, productID: product, storefrontCountryCodes: countries)
+    }
+
+    /// Checks the identifier of a mass extension.
+    ///
+    /// - Throws: `invalidRequest` naming the field.
+    package static func checkIdentifier(_ text: String, field: String) throws(ServiceError) {
+        guard ConsumptionRules.isUUID(text) else {
+            throw .invalid([
+                Violation(
+                    field: field, rule: "format", message: "The `requestIdentifier` of a mass extension is a UUID.",
+                    appleError: RenewalExtension.identifierError)
+            ])
+        }
+    }
+}
+
+/// The country codes of storefronts.
+enum StorefrontCountry {
+    /// Whether a text is an ISO 3166-1 alpha-3 code, or Apple's own for Kosovo, which ISO does not list.
+    static func isCode(_ text: String) -> Bool { codes.contains(text) }
+
+    /// Source: ISO 3166-1:2020, alpha-3.
+    private static let codes: Set<String> = Set(
+        """
+        ABW AFG AGO AIA ALA ALB AND ARE ARG ARM ASM ATA ATF ATG AUS AUT AZE BDI BEL BEN BES BFA BGD BGR
+        BHR BHS BIH BLM BLR BLZ BMU BOL BRA BRB BRN BTN BVT BWA CAF CAN CCK CHE CHL CHN CIV CMR COD COG
+        COK COL COM CPV CRI CUB CUW CXR CYM CYP CZE DEU DJI DMA DNK DOM DZA ECU EGY ERI ESH ESP EST ETH
+        FIN FJI FLK FRA FRO FSM GAB GBR GEO GGY GHA GIB GIN GLP GMB GNB GNQ GRC GRD GRL GTM GUF GUM GUY
+        HKG HMD HND HRV HTI HUN IDN IMN IND IOT IRL IRN IRQ ISL ISR ITA JAM JEY JOR JPN KAZ KEN KGZ KHM
+        KIR KNA KOR KWT LAO LBN LBR LBY LCA LIE LKA LSO LTU LUX LVA MAC MAF MAR MCO MDA MDG MDV MEX MHL
+        MKD MLI MLT MMR MNE MNG MNP MOZ MRT MSR MTQ MUS MWI MYS MYT NAM NCL NER NFK NGA NIC NIU NLD NOR
+        NPL NRU NZL OMN PAK PAN PCN PER PHL PLW PNG POL PRI PRK PRT PRY PSE PYF QAT REU ROU RUS RWA SAU
+        SDN SEN SGP SGS SHN SJM SLB SLE SLV SMR SOM SPM SRB SSD STP SUR SVK SVN SWE SWZ SXM SYC SYR TCA
+        TCD TGO THA TJK TKL TKM TLS TON TTO TUN TUR TUV TWN TZA UGA UKR UMI URY USA UZB VAT VCT VEN VGB
+        VIR VNM VUT WLF WSM YEM ZAF ZMB ZWE
+        XKS
+        """.split { $0 == " " || $0 == "\n" }.map(String.init))
+}
