@@ -1,6 +1,8 @@
 import AppStoreAPI
 package import Domain
 
+// Transactions, their history and refunds, app transactions, orders, account tokens.
+
 extension AppStoreClient: AppStoreGateway {
     package func transaction(_ transactionID: String, _ call: UpstreamCall) async throws(ServiceError) -> Transaction {
         let request = UpstreamRequest(.getTransactionInfo(transactionId: transactionID))
@@ -41,47 +43,66 @@ extension AppStoreClient: AppStoreGateway {
                 page.signedTransactions ?? [], from: .init(app: call.app, environment: environment)),
             revision: page.revision, hasMore: page.hasMore ?? false, environment: environment)
     }
-
-    package func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8] {
-        switch answer {
-        case .v2(let fields): ConsumptionRequest(fields).serialized()
-        case .v1(let fields): ConsumptionRequestV1(fields).serialized()
-        }
-    }
-
-    package func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> ConsumptionOutcome {
-        guard let environment = call.environment else {
-            let error = ServiceError(.internalError, "Internal error.", cause: "consumption without an environment")
-            return ConsumptionOutcome(
-                attempts: [], failure: .init(error, isRetryable: false), mayHaveReachedApple: false)
-        }
-        let outcome = await singleAttemptCaller.call(UpstreamRequest(message), call, in: environment)
-        switch outcome.result {
-        case .success:
-            return ConsumptionOutcome(attempts: outcome.attempts, failure: nil, mayHaveReachedApple: true)
-        case .failure(let failure):
-            return ConsumptionOutcome(
-                attempts: outcome.attempts, failure: ConsumptionOutcome.Failure(failure),
-                mayHaveReachedApple: outcome.mayHaveReachedApple)
-        }
-    }
 }
 
-extension ConsumptionOutcome.Failure {
-    /// What a failed attempt means for the next one: only what Apple refused for good is not worth another.
-    fileprivate init(_ failure: AttemptFailure) {
-        let isLaneWide: Bool
-        switch failure.error.reason {
-        // What one caller may not send, another may.
-        case .budgetExhausted: isLaneWide = !failure.isOnCallersAccount
-        case .appleRateLimited, .appleUnauthorized, .noProductionRelease, .keyUnavailable: isLaneWide = true
-        // An open breaker says how long it stays so; nothing was sent then.
-        case .appleUnavailable: isLaneWide = failure.httpStatus == nil && failure.error.retryAfter != nil
-        default: isLaneWide = false
+extension AppStoreClient: TransactionGateway {
+    package func appTransaction(
+        _ identifier: String, _ call: UpstreamCall
+    ) async throws(ServiceError) -> AppTransaction {
+        let request = UpstreamRequest(.getAppTransactionInfo(transactionId: identifier))
+        let (response, environment) = try await find(identifier, request, call)
+        let info: AppTransactionInfoResponse = try parse(response)
+        return try decoder.appTransaction(
+            try required(info.signedAppTransactionInfo, "signedAppTransactionInfo"),
+            from: .init(app: call.app, environment: environment))
+    }
+
+    package func order(_ orderID: String, _ call: UpstreamCall) async throws(ServiceError) -> OrderLookup {
+        guard call.environment != .sandbox, call.app.environments.contains(.production) else {
+            throw ServiceError(.environmentNotAllowed, "Apple looks up order ids in Production only.")
         }
-        self.init(
-            failure.error, isRetryable: failure.isRetryable || failure.error.reason != .appleRejected,
-            notBefore: failure.notBefore ?? failure.error.retryAfter, isLaneWide: isLaneWide,
-            isElsewhere: failure.isElsewhere)
+        let request = UpstreamRequest(.lookUpOrderID(orderId: orderID))
+        let (response, environment) = try await ask(request, call.in(.production))
+        let lookup: OrderLookupResponse = try parse(response)
+        return OrderLookup(
+            status: Int64(try required(lookup.status, "status").rawValue),
+            transactions: try decoder.transactions(
+                lookup.signedTransactions ?? [], from: .init(app: call.app, environment: environment)),
+            environment: environment)
+    }
+
+    package func setAppAccountToken(
+        _ token: String, originalTransactionID: String, _ call: UpstreamCall
+    ) async throws(ServiceError) -> AppStoreEnvironment {
+        let body = UpdateAppAccountTokenRequest { $0.appAccountToken = token }
+        let request = UpstreamRequest(
+            .setAppAccountToken(originalTransactionId: originalTransactionID), body: body.serialized())
+        return try await find(originalTransactionID, request, call).1
+    }
+
+    package func finish(
+        _ transactionID: String, _ call: UpstreamCall
+    ) async throws(ServiceError) -> AppStoreEnvironment {
+        try await find(transactionID, UpstreamRequest(.finishTransaction(transactionId: transactionID)), call).1
+    }
+
+    package func historyPageV1(
+        _ identifier: String, filter: HistoryFilter, revision: String?, _ call: UpstreamCall
+    ) async throws(ServiceError) -> TransactionPage {
+        let query = HistoryQuery(filter, revision: revision)
+        return try await historyPage(
+            identifier, .getTransactionHistoryV1(transactionId: identifier, query: query), call)
+    }
+
+    package func refundsV1(
+        originalTransactionID: String, _ call: UpstreamCall
+    ) async throws(ServiceError) -> TransactionPage {
+        let request = UpstreamRequest(.getRefundHistoryV1(originalTransactionId: originalTransactionID))
+        let (response, environment) = try await find(originalTransactionID, request, call)
+        let refunds: RefundLookupResponse = try parse(response)
+        return TransactionPage(
+            transactions: try decoder.transactions(
+                refunds.signedTransactions ?? [], from: .init(app: call.app, environment: environment)),
+            revision: nil, hasMore: false, environment: environment)
     }
 }

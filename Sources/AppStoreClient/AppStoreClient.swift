@@ -107,3 +107,48 @@ extension AppStoreClient {
         ServiceError(.appleAnswerInvalid, "Apple's answer cannot be read.", cause: cause)
     }
 }
+
+/// Where Apple is and how long we wait for it.
+package struct UpstreamConfiguration: Sendable {
+    /// The base URL of each environment, without a slash at its end.
+    package let baseURLs: [AppStoreEnvironment: String]
+    package let connectTimeout: Duration
+    /// The longest one attempt may take.
+    package let attemptTimeout: Duration
+    package let maximumResponseBytes: Int
+
+    package init(
+        baseURLs: [AppStoreEnvironment: String], connectTimeout: Duration, attemptTimeout: Duration,
+        maximumResponseBytes: Int
+    ) {
+        self.baseURLs = baseURLs
+        self.connectTimeout = connectTimeout
+        self.attemptTimeout = attemptTimeout
+        self.maximumResponseBytes = maximumResponseBytes
+    }
+}
+
+/// The clocks of calls to Apple: the time of day, for Apple's absolute times and the record of attempts, and a monotonic
+/// one, for deadlines and waits.
+package struct UpstreamClock: Sendable {
+    let now: WallClock
+    let monotonicNow: @Sendable () -> ContinuousClock.Instant
+    let sleep: @Sendable (Duration) async throws -> Void
+
+    /// - Parameters:
+    ///   - now: the time of day.
+    ///   - monotonicNow: what deadlines are measured by.
+    ///   - sleep: waits by the same clock; throws when the task is cancelled.
+    package init(
+        now: @escaping WallClock,
+        monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
+    ) {
+        self.now = now
+        self.monotonicNow = monotonicNow
+        self.sleep = sleep
+    }
+
+    /// The time that is left until an instant; negative when it has passed.
+    func remaining(until instant: ContinuousClock.Instant) -> Duration { monotonicNow().duration(to: instant) }
+}
