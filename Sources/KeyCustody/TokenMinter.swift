@@ -6,7 +6,6 @@ package import Logging
 package import Metrics
 import OpenSSL
 import ServiceLifecycle
-import Synchronization
 
 /// Mints Apple's bearer tokens and keeps them until they have lived most of their life.
 ///
