@@ -89,7 +89,7 @@ final class ConsumptionLoad: Sendable {
 
     /// Sends for a second.
     ///
-    /// - Returns: how many a second were taken over.
+    /// - Returns: how many a second were accepted.
     /// - Throws: `BenchError` when one was not.
     func accept(callers: Int) async throws -> Double {
         let count = callers == 1 ? Self.requestsPerSecond / 8 : Self.requestsPerSecond

@@ -79,9 +79,9 @@ struct UpstreamProbe: Probe {
         let start = clock.now
         let used = processorSeconds()
         try await withThrowingTaskGroup { group in
-            for lane in 0..<inFlight {
+            for first in 0..<inFlight {
                 group.addTask {
-                    for index in stride(from: lane, to: calls, by: inFlight) { try await call(index) }
+                    for index in stride(from: first, to: calls, by: inFlight) { try await call(index) }
                 }
             }
             try await group.waitForAll()

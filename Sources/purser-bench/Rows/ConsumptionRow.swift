@@ -1,6 +1,6 @@
 import Foundation
 
-/// Row 4: consumption answers taken over durably, before anything goes to Apple.
+/// Row 4: consumption accepted durably, before anything goes to Apple.
 struct ConsumptionRow: Row {
     let number = 4
     let title = "Consumption accepted durably"

@@ -187,8 +187,6 @@ enum Tool: String, Sendable, CaseIterable {
         }
         throw BenchError("\(rawValue) is missing")
     }
-
-    var isThere: Bool { (try? path()) != nil }
 }
 
 /// What a process has used so far.
