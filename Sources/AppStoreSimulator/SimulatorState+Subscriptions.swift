@@ -24,7 +24,8 @@ extension SimulatorState {
         _ transactionID: String, to productID: String, price: Int64? = nil
     ) throws(ControlError) -> TransactionPayload {
         try change { world, now throws(ControlError) in
-            try world.changePlan(transactionID, to: Subscription.Plan(productID: productID, price: price), now: now)
+            try world.changePlan(
+                transactionID, to: SimulatedSubscription.Plan(productID: productID, price: price), now: now)
         }
     }
 
@@ -37,7 +38,7 @@ extension SimulatorState {
         _ transactionID: String, to productID: String?, price: Int64? = nil
     ) throws(ControlError) -> TransactionPayload {
         try change { world, now throws(ControlError) in
-            let plan = productID.map { Subscription.Plan(productID: $0, price: price) }
+            let plan = productID.map { SimulatedSubscription.Plan(productID: $0, price: price) }
             return try world.changeNextPlan(transactionID, to: plan, now: now)
         }
     }
@@ -51,7 +52,7 @@ extension SimulatorState {
         _ transactionID: String, to productID: String? = nil, price: Int64? = nil
     ) throws(ControlError) -> TransactionPayload {
         try change { world, now throws(ControlError) in
-            let plan = productID.map { Subscription.Plan(productID: $0, price: price) }
+            let plan = productID.map { SimulatedSubscription.Plan(productID: $0, price: price) }
             return try world.resubscribe(transactionID, to: plan, now: now)
         }
     }

@@ -11,12 +11,12 @@ package final class SimulatorState: Sendable {
     struct Content: Sendable {
         var world: World
         var faults: FaultSchedule
-        var limits = RateLimits()
+        var rateLimiter = RateLimiter()
         var received = ReceivedLog()
         var pageSize = SimulatorState.defaultPageSize
         var outbox: NotificationOutbox
-        var refundDesk = RefundDesk()
-        var messaging = MessagingDesk()
+        var refundRequests = RefundRequestStore()
+        var messaging = RetentionMessaging()
         var advancedCommerce = AdvancedCommerceLedger()
 
         init(seed: UInt64) {
@@ -33,7 +33,7 @@ package final class SimulatorState: Sendable {
     /// Comes when something may be due earlier than was known.
     let agendaChanges: AsyncStream<Void>
     private let agenda: AsyncStream<Void>.Continuation
-    let bell = OccasionBell()
+    let observers = OccasionObservers()
 
     /// - Parameters:
     ///   - seed: makes identifiers and random faults come out the same.
@@ -85,9 +85,9 @@ package final class SimulatorState: Sendable {
     package func reseedFaults(_ seed: UInt64) { withContent { $0.faults.reseed(seed) } }
 
     /// The rate limits other than Apple's; where several apply, the last does.
-    package var rateLimits: [RateLimit] {
-        get { withContent { $0.limits.rules } }
-        set { withContent { $0.limits.rules = newValue } }
+    package var rateLimits: [RateLimitRule] {
+        get { withContent { $0.rateLimiter.rules } }
+        set { withContent { $0.rateLimiter.rules = newValue } }
     }
 
     /// Transactions in a page.
@@ -133,7 +133,7 @@ package final class SimulatorState: Sendable {
 
     /// Waits until a condition holds, which is looked at now and at every such occasion; returns early if the task is cancelled.
     package func wait(for occasion: Occasion, until condition: (SimulatorState) async throws -> Bool) async rethrows {
-        let occasions = bell.occasions(occasion)
+        let occasions = observers.occasions(occasion)
         if try await condition(self) { return }
         for await _ in occasions where try await condition(self) { return }
     }
@@ -183,7 +183,7 @@ package enum Occasion: Sendable, Hashable {
 }
 
 /// Tells whoever waits that something has happened; several occasions that were not heard yet count as one.
-final class OccasionBell: Sendable {
+final class OccasionObservers: Sendable {
     private struct Listener {
         let occasion: Occasion
         let continuation: AsyncStream<Void>.Continuation
@@ -191,7 +191,7 @@ final class OccasionBell: Sendable {
 
     private let listeners = Mutex<(last: Int, all: [Int: Listener])>((0, [:]))
 
-    func ring(_ occasion: Occasion) {
+    func notify(_ occasion: Occasion) {
         let hearing = listeners.withLock { $0.all.values.filter { $0.occasion == occasion } }
         for listener in hearing { listener.continuation.yield() }
     }

@@ -47,7 +47,7 @@ struct EveryCallTests {
 
     @Test func `each can be limited`() async throws {
         try await SimulatorFixture.with { fixture in
-            fixture.state.rateLimits = [RateLimit(limit: 0)]
+            fixture.state.rateLimits = [RateLimitRule(limit: 0)]
             for operation in Endpoint.Operation.allCases {
                 let response = try await call(fixture, operation)
                 #expect(response.status == 429 && response.headers["Retry-After"] != nil, "\(operation)")

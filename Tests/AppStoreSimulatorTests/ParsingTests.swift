@@ -30,8 +30,8 @@ struct ParsingTests {
     }
 
     @Test func `an IPv6 address stands in brackets in a URL`() {
-        #expect(BoundAddress(host: "::1", port: 1).authority == "[::1]:1")
-        #expect(BoundAddress(host: "localhost", port: 1).authority == "localhost:1")
+        #expect(ListenAddress(host: "::1", port: 1).authority == "[::1]:1")
+        #expect(ListenAddress(host: "localhost", port: 1).authority == "localhost:1")
     }
 
     @Test func `a query is decoded, repeated names included`() {
@@ -45,8 +45,9 @@ struct ParsingTests {
             let segments = operation.pathTemplate.split(separator: "/")
             let path = segments.map { $0.hasPrefix("{") ? "/7%2F8" : "/" + $0 }.joined()
             let parameters = segments.filter { $0.hasPrefix("{") }.map { _ in "7/8" }
-            #expect(Route(method: operation.method, path: path[...]) == .operation(operation, parameters: parameters))
-            guard case .otherMethod(let allowed) = Route(method: "PATCH", path: path[...]) else {
+            #expect(
+                AppleRoute(method: operation.method, path: path[...]) == .operation(operation, parameters: parameters))
+            guard case .otherMethod(let allowed) = AppleRoute(method: "PATCH", path: path[...]) else {
                 Issue.record("\(operation) takes PATCH")
                 continue
             }
@@ -65,7 +66,7 @@ struct ParsingTests {
     @Test func `a revision reads back what it was made of`() throws {
         let revision = Revision(list: "a list; with = signs", position: Revision.Position(key: -5, modification: 9))
         #expect(try Revision(revision.text, of: revision.list) == revision)
-        #expect(throws: Refusal.self) { try Revision(revision.text, of: "another list") }
+        #expect(throws: AppleServiceError.self) { try Revision(revision.text, of: "another list") }
     }
 
     @Test func `the log keeps the latest requests and counts all`() {

@@ -15,7 +15,7 @@ struct RateLimitTests {
 
     @Test func `beyond the limit calls are refused until the window ends`() async throws {
         try await SimulatorFixture.with { fixture in
-            fixture.state.rateLimits = [RateLimit(operation: .getRefundHistory, limit: 2)]
+            fixture.state.rateLimits = [RateLimitRule(operation: .getRefundHistory, limit: 2)]
             fixture.clock.advance(by: 600)
             #expect(try await status(fixture) == 404)
             #expect(try await status(fixture) == 404)
@@ -33,7 +33,7 @@ struct RateLimitTests {
 
     @Test func `endpoints, environments and apps are counted apart`() async throws {
         try await SimulatorFixture.with { fixture in
-            fixture.state.rateLimits = [RateLimit(limit: 1)]
+            fixture.state.rateLimits = [RateLimitRule(limit: 1)]
             try fixture.state.register(
                 RegisteredApp(bundleID: "com.example.other", appAppleID: 2, issuerID: SimulatorFixture.issuerID))
             #expect(try await status(fixture) == 404)
@@ -48,7 +48,7 @@ struct RateLimitTests {
 
     @Test func `a call with a bad token does not count`() async throws {
         try await SimulatorFixture.with { fixture in
-            fixture.state.rateLimits = [RateLimit(limit: 1)]
+            fixture.state.rateLimits = [RateLimitRule(limit: 1)]
             let bad = try fixture.token { $0.issuer = "other" }
             #expect(try await fixture.call(.getRefundHistory(transactionId: "1"), token: bad).status == 401)
             #expect(try await status(fixture) == 404)
@@ -56,18 +56,18 @@ struct RateLimitTests {
     }
 
     @Test func `the sandbox allows a tenth of Apple's hourly rate`() {
-        #expect(RateLimit.published(for: .getRefundHistory, in: .production)?.limit == 36_000)
-        #expect(RateLimit.published(for: .getRefundHistory, in: .sandbox)?.limit == 3_600)
-        #expect(RateLimit.published(for: .getTransactionHistory, in: .production)?.limit == 180_000)
-        #expect(RateLimit.published(for: .sendConsumptionInformation, in: .sandbox)?.windowSeconds == 3_600)
+        #expect(RateLimitRule.published(for: .getRefundHistory, in: .production)?.limit == 36_000)
+        #expect(RateLimitRule.published(for: .getRefundHistory, in: .sandbox)?.limit == 3_600)
+        #expect(RateLimitRule.published(for: .getTransactionHistory, in: .production)?.limit == 180_000)
+        #expect(RateLimitRule.published(for: .sendConsumptionInformation, in: .sandbox)?.windowSeconds == 3_600)
     }
 
     @Test func `a call for which Apple publishes no rate has none until one is set`() async throws {
         try await SimulatorFixture.with { (fixture) async throws in
             let endpoint = Endpoint.finishTransaction(transactionId: "1")
-            #expect(RateLimit.published(for: .finishTransaction, in: .production) == nil)
+            #expect(RateLimitRule.published(for: .finishTransaction, in: .production) == nil)
             #expect(try await status(fixture, endpoint) == 404)
-            fixture.state.rateLimits = [RateLimit(operation: .finishTransaction, limit: 0)]
+            fixture.state.rateLimits = [RateLimitRule(operation: .finishTransaction, limit: 0)]
             #expect(try await status(fixture, endpoint) == 429)
         }
     }

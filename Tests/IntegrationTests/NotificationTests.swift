@@ -15,7 +15,7 @@ struct NotificationTests {
         let state = fixture.simulator.state
         var draft = NotificationDraft(
             .refundDeclined, of: DaemonFixture.bundleID, in: .production,
-            about: .data(NotificationSubject(transaction: try state.transaction(gems))))
+            about: .data(NotifiedPurchase(transaction: try state.transaction(gems))))
         draft.tampering = tampering
         let number = try #require(try state.notify(draft)).number
         await state.wait(for: .notificationAttempted) {

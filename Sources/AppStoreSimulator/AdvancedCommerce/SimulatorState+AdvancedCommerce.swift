@@ -19,7 +19,7 @@ extension SimulatorState.Content {
     /// Refunds items of a transaction, at once.
     mutating func requestRefund(
         _ request: AdvancedCommerceRequestRefundRequest, _ call: AdvancedCommerceCall
-    ) throws(Refusal) -> TransactionRecord {
+    ) throws(AppleServiceError) -> TransactionRecord {
         let record = try purchase(call)
         if try isRepetition(request.requestInfo, call) { return record }
         let items = request.items ?? []
@@ -50,7 +50,7 @@ extension SimulatorState.Content {
     /// Turns the renewal of a subscription off.
     mutating func cancel(
         _ request: AdvancedCommerceSubscriptionCancelRequest, _ call: AdvancedCommerceCall
-    ) throws(Refusal) -> TransactionRecord {
+    ) throws(AppleServiceError) -> TransactionRecord {
         let record = try subscription(call)
         if try isRepetition(request.requestInfo, call) { return record }
         note(request.requestInfo, call)
@@ -61,7 +61,7 @@ extension SimulatorState.Content {
     /// Ends a subscription and gives its price back, or what is left of its period.
     mutating func revoke(
         _ request: AdvancedCommerceSubscriptionRevokeRequest, _ call: AdvancedCommerceCall
-    ) throws(Refusal) -> TransactionRecord {
+    ) throws(AppleServiceError) -> TransactionRecord {
         let record = try subscription(call)
         if try isRepetition(request.requestInfo, call) { return record }
         guard record.payload.revocationDate == nil else { throw AdvancedCommerceRules.refusal("it is refunded") }
@@ -79,7 +79,7 @@ extension SimulatorState.Content {
     /// Changes how a subscription and its items are described, at once or from the next period on.
     mutating func changeMetadata(
         _ request: AdvancedCommerceSubscriptionChangeMetadataRequest, _ call: AdvancedCommerceCall
-    ) throws(Refusal) -> TransactionRecord {
+    ) throws(AppleServiceError) -> TransactionRecord {
         let record = try subscription(call)
         if try isRepetition(request.requestInfo, call) { return record }
         var renewal = renewal(of: record)
@@ -98,7 +98,7 @@ extension SimulatorState.Content {
     /// Changes the prices of a subscription's items from the next period on; a rise waits for the customer's consent.
     mutating func changePrice(
         _ request: AdvancedCommerceSubscriptionPriceChangeRequest, _ call: AdvancedCommerceCall
-    ) throws(Refusal) -> TransactionRecord {
+    ) throws(AppleServiceError) -> TransactionRecord {
         let record = try subscription(call)
         if try isRepetition(request.requestInfo, call) { return record }
         var renewal = renewal(of: record)
@@ -115,7 +115,7 @@ extension SimulatorState.Content {
     /// Makes a subscription of another kind an Advanced Commerce one, from the next period on.
     mutating func migrate(
         _ request: AdvancedCommerceSubscriptionMigrateRequest, _ call: AdvancedCommerceCall
-    ) throws(Refusal) -> TransactionRecord {
+    ) throws(AppleServiceError) -> TransactionRecord {
         let record = try found(call)
         if try isRepetition(request.requestInfo, call) { return record }
         guard record.payload.type == .autoRenewableSubscription, record.payload.advancedCommerceInfo == nil else {
@@ -146,11 +146,11 @@ extension SimulatorState.Content {
 
     // MARK: Parts
 
-    private func found(_ call: AdvancedCommerceCall) throws(Refusal) -> TransactionRecord {
+    private func found(_ call: AdvancedCommerceCall) throws(AppleServiceError) -> TransactionRecord {
         try world.transaction(call.transactionID, bundleID: call.app.bundleID, environment: call.app.environment)
     }
 
-    private func purchase(_ call: AdvancedCommerceCall) throws(Refusal) -> TransactionRecord {
+    private func purchase(_ call: AdvancedCommerceCall) throws(AppleServiceError) -> TransactionRecord {
         let record = try found(call)
         guard record.payload.advancedCommerceInfo != nil else {
             throw AdvancedCommerceRules.refusal("it is not an Advanced Commerce transaction")
@@ -159,7 +159,7 @@ extension SimulatorState.Content {
         return record
     }
 
-    private func subscription(_ call: AdvancedCommerceCall) throws(Refusal) -> TransactionRecord {
+    private func subscription(_ call: AdvancedCommerceCall) throws(AppleServiceError) -> TransactionRecord {
         let record = try purchase(call)
         guard record.payload.type == .autoRenewableSubscription else {
             throw AdvancedCommerceRules.refusal("it is not a subscription")
@@ -170,7 +170,7 @@ extension SimulatorState.Content {
     /// Whether a request was carried out before; a repetition changes nothing.
     private func isRepetition(
         _ info: AdvancedCommerceRequestInfo?, _ call: AdvancedCommerceCall
-    ) throws(Refusal) -> Bool {
+    ) throws(AppleServiceError) -> Bool {
         guard let known = advancedCommerce.subject(of: info?.requestReferenceId ?? "", from: call.app) else {
             return false
         }
@@ -184,7 +184,7 @@ extension SimulatorState.Content {
         advancedCommerce.note(info?.requestReferenceId ?? "", from: call.app, about: call.subject)
     }
 
-    private mutating func refund(_ call: AdvancedCommerceCall, percentage: Int32) throws(Refusal) {
+    private mutating func refund(_ call: AdvancedCommerceCall, percentage: Int32) throws(AppleServiceError) {
         do throws(ControlError) {
             _ = try world.refund(call.transactionID, Refund(percentage: percentage), now: call.now)
         } catch {
@@ -193,7 +193,7 @@ extension SimulatorState.Content {
         postEvents()
     }
 
-    private mutating func turnRenewalOff(_ call: AdvancedCommerceCall) throws(Refusal) {
+    private mutating func turnRenewalOff(_ call: AdvancedCommerceCall) throws(AppleServiceError) {
         do throws(ControlError) {
             try world.setRenewal(false, of: call.transactionID, now: call.now)
         } catch {

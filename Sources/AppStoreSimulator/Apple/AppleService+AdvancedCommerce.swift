@@ -5,13 +5,13 @@ import OpenSSL
 extension AppleService {
     /// Any server call of the Advanced Commerce API.
     func advancedCommerce(
-        _ operation: Endpoint.Operation, _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ operation: Endpoint.Operation, _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         let members = try members(of: call)
         let about = SimulatorState.Content.AdvancedCommerceCall(
             operation: operation, transactionID: identifier,
             app: AppInEnvironment(bundleID: app.bundleID, environment: environment), now: call.milliseconds)
-        let (transaction, renewalInfo) = try state.withContent { content throws(Refusal) in
+        let (transaction, renewalInfo) = try state.withContent { content throws(AppleServiceError) in
             let record: TransactionRecord
             switch operation {
             case .requestRefund:
@@ -49,8 +49,8 @@ extension AppleService {
 
     /// The answer of all these calls has the same two members.
     private func advancedCommerceAnswer(
-        _ transaction: TransactionPayload, _ renewalInfo: RenewalInfoPayload?, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ transaction: TransactionPayload, _ renewalInfo: RenewalInfoPayload?, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         var response = AdvancedCommerceRequestRefundResponse()
         do throws(OpenSSLError) {
             if let tampering = call.tampering {
@@ -80,7 +80,7 @@ enum AdvancedCommerceRules {
 
     // MARK: Requests
 
-    static func check(_ request: AdvancedCommerceRequestRefundRequest) throws(Refusal) {
+    static func check(_ request: AdvancedCommerceRequestRefundRequest) throws(AppleServiceError) {
         try require(request, "the request")
         try check(request.requestInfo, storefront: request.storefront, currency: request.currency)
         for item in try filled(request.items, "items") {
@@ -94,11 +94,11 @@ enum AdvancedCommerceRules {
         }
     }
 
-    static func check(_ request: AdvancedCommerceSubscriptionCancelRequest) throws(Refusal) {
+    static func check(_ request: AdvancedCommerceSubscriptionCancelRequest) throws(AppleServiceError) {
         try check(request.requestInfo, storefront: request.storefront)
     }
 
-    static func check(_ request: AdvancedCommerceSubscriptionRevokeRequest) throws(Refusal) {
+    static func check(_ request: AdvancedCommerceSubscriptionRevokeRequest) throws(AppleServiceError) {
         try require(request, "the request")
         try check(request.requestInfo, storefront: request.storefront)
         try check(known: request.refundReason, "refundReason")
@@ -106,7 +106,7 @@ enum AdvancedCommerceRules {
         guard request.refundType != .custom else { throw refusal("a revocation is refunded FULL or PRORATED") }
     }
 
-    static func check(_ request: AdvancedCommerceSubscriptionChangeMetadataRequest) throws(Refusal) {
+    static func check(_ request: AdvancedCommerceSubscriptionChangeMetadataRequest) throws(AppleServiceError) {
         try check(request.requestInfo, storefront: request.storefront)
         guard request.descriptors != nil || request.items != nil || request.taxCode != nil else {
             throw refusal("there is nothing to change")
@@ -126,7 +126,7 @@ enum AdvancedCommerceRules {
         }
     }
 
-    static func check(_ request: AdvancedCommerceSubscriptionPriceChangeRequest) throws(Refusal) {
+    static func check(_ request: AdvancedCommerceSubscriptionPriceChangeRequest) throws(AppleServiceError) {
         try check(request.requestInfo, storefront: request.storefront, currency: request.currency)
         for item in try filled(request.items, "items") {
             try require(item, "an item")
@@ -136,7 +136,7 @@ enum AdvancedCommerceRules {
         }
     }
 
-    static func check(_ request: AdvancedCommerceSubscriptionMigrateRequest) throws(Refusal) {
+    static func check(_ request: AdvancedCommerceSubscriptionMigrateRequest) throws(AppleServiceError) {
         try require(request, "the request")
         try check(request.requestInfo, storefront: request.storefront)
         try check(request.descriptors?.description, request.descriptors?.displayName)
@@ -155,11 +155,11 @@ enum AdvancedCommerceRules {
 
     // MARK: Parts
 
-    static func refusal(_ message: String) -> Refusal { .error(.generalBadRequest, message: message) }
+    static func refusal(_ message: String) -> AppleServiceError { .error(.generalBadRequest, message: message) }
 
     private static func check(
         _ info: AdvancedCommerceRequestInfo?, storefront: String?, currency: String? = nil
-    ) throws(Refusal) {
+    ) throws(AppleServiceError) {
         guard let reference = info?.requestReferenceId, UUID(uuidString: reference) != nil else {
             throw refusal("requestInfo.requestReferenceId must be a UUID")
         }
@@ -174,27 +174,27 @@ enum AdvancedCommerceRules {
     }
 
     /// What is missing, or of another type than Apple's.
-    private static func require(_ model: some WireModel, _ name: String) throws(Refusal) {
+    private static func require(_ model: some WireModel, _ name: String) throws(AppleServiceError) {
         guard let field = model.missingFields.first else { return }
         throw refusal("\(field) of \(name) is missing or has the wrong type")
     }
 
-    private static func filled<Item>(_ items: [Item]?, _ name: String) throws(Refusal) -> [Item] {
+    private static func filled<Item>(_ items: [Item]?, _ name: String) throws(AppleServiceError) -> [Item] {
         guard let items, !items.isEmpty else { throw refusal("\(name) must not be empty") }
         return items
     }
 
-    private static func check(known value: (some OpenValue<String>)?, _ name: String) throws(Refusal) {
+    private static func check(known value: (some OpenValue<String>)?, _ name: String) throws(AppleServiceError) {
         guard value?.isKnown ?? true else { throw refusal("\(name) is not one of Apple's values") }
     }
 
-    private static func check(sku: String?) throws(Refusal) {
+    private static func check(sku: String?) throws(AppleServiceError) {
         guard sku.map({ 1...longestSKU ~= $0.count }) ?? true else {
             throw refusal("a SKU has 1 to \(longestSKU) characters")
         }
     }
 
-    private static func check(_ description: String?, _ displayName: String?) throws(Refusal) {
+    private static func check(_ description: String?, _ displayName: String?) throws(AppleServiceError) {
         guard description?.count ?? 0 <= longestDescription else {
             throw refusal("description is longer than \(longestDescription) characters")
         }

@@ -5,10 +5,10 @@ import JSON
 extension AppleService {
     /// Extend a Subscription Renewal Date.
     func extendRenewalDate(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         let app = inEnvironment(app)
-        let done = try state.withContent { content throws(Refusal) in
+        let done = try state.withContent { content throws(AppleServiceError) in
             let record = try content.world.original(identifier, of: app)
             let request = try ExtensionRules.single(try members(of: call))
             let done = try content.world.extendRenewalDate(
@@ -27,7 +27,7 @@ extension AppleService {
     }
 
     /// Extend Subscription Renewal Dates for All Active Subscribers.
-    func extendRenewalDates(_ app: RegisteredApp, _ call: Call) throws(Refusal) -> OutgoingResponse {
+    func extendRenewalDates(_ app: RegisteredApp, _ call: AppleCall) throws(AppleServiceError) -> OutgoingResponse {
         let request = try ExtensionRules.mass(try members(of: call), of: inEnvironment(app))
         state.withContent { content in
             guard content.world.massExtension(request.requestIdentifier, of: request.app) == nil else { return }
@@ -39,7 +39,7 @@ extension AppleService {
     }
 
     /// Get Status of Subscription Renewal Date Extensions.
-    func extensionStatus(_ parameters: [String], _ app: RegisteredApp) throws(Refusal) -> OutgoingResponse {
+    func extensionStatus(_ parameters: [String], _ app: RegisteredApp) throws(AppleServiceError) -> OutgoingResponse {
         let identifier = try ExtensionRules.massIdentifier(parameters[1])
         let app = inEnvironment(app)
         let found = state.withContent { $0.world.massExtension(identifier, of: app) }
@@ -60,7 +60,7 @@ enum ExtensionRules {
     /// Checks the body for one subscription.
     ///
     /// - Throws: 4000009, 4000010 or 4000011.
-    static func single(_ members: JSONMembers) throws(Refusal) -> (days: Int64, identifier: String) {
+    static func single(_ members: JSONMembers) throws(AppleServiceError) -> (days: Int64, identifier: String) {
         let days = try days(members)
         guard let identifier = members["requestIdentifier"]?.string, 1...longestIdentifier ~= identifier.count else {
             throw .error(.invalidRequestIdentifier)
@@ -71,7 +71,7 @@ enum ExtensionRules {
     /// Checks the body for all subscribers.
     ///
     /// - Throws: 4000009, 4000010, 4000011, 4000023, 4000027 or 4000028.
-    static func mass(_ members: JSONMembers, of app: AppInEnvironment) throws(Refusal) -> MassExtension {
+    static func mass(_ members: JSONMembers, of app: AppInEnvironment) throws(AppleServiceError) -> MassExtension {
         let days = try days(members)
         let identifier = try massIdentifier(members["requestIdentifier"]?.string)
         guard let productID = members["productId"]?.string, !productID.isEmpty else {
@@ -85,12 +85,12 @@ enum ExtensionRules {
     /// The identifier of a mass extension in lower case.
     ///
     /// - Throws: 4000011.
-    static func massIdentifier(_ text: String?) throws(Refusal) -> String {
+    static func massIdentifier(_ text: String?) throws(AppleServiceError) -> String {
         guard let uuid = text.flatMap({ UUID(uuidString: $0) }) else { throw .error(.invalidRequestIdentifier) }
         return uuid.uuidString.lowercased()
     }
 
-    private static func days(_ members: JSONMembers) throws(Refusal) -> Int64 {
+    private static func days(_ members: JSONMembers) throws(AppleServiceError) -> Int64 {
         guard let count = members["extendByDays"]?.int64, days.contains(count) else {
             throw .error(.invalidExtendByDays)
         }
@@ -100,11 +100,11 @@ enum ExtensionRules {
         return count
     }
 
-    private static func storefronts(_ value: JSONSlice?) throws(Refusal) -> [String]? {
+    private static func storefronts(_ value: JSONSlice?) throws(AppleServiceError) -> [String]? {
         guard let value, !value.isNull else { return nil }
         guard let list = value.array else { throw .error(.invalidStorefrontCountryCode) }
         guard !list.isEmpty else { throw .error(.invalidEmptyStorefrontCountryCodeList) }
-        return try list.map { (element) throws(Refusal) in
+        return try list.map { (element) throws(AppleServiceError) in
             guard let code = element.string, CountryCodes.all.contains(code) else {
                 throw .error(.invalidStorefrontCountryCode)
             }

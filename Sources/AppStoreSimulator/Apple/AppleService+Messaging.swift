@@ -7,14 +7,14 @@ extension AppleService {
     static let maximumImageBytes = 32 * 1_048_576
 
     /// The longest body that a call takes, in bytes.
-    static func maximumBodyBytes(of route: Route) -> Int {
+    static func maximumBodyBytes(of route: AppleRoute) -> Int {
         if case .operation(.uploadImage, _) = route { maximumImageBytes } else { maximumBodyBytes }
     }
 
     /// Any call of the Retention Messaging API.
     func messaging(
-        _ operation: Endpoint.Operation, _ parameters: [String], _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ operation: Endpoint.Operation, _ parameters: [String], _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         switch operation {
         case .uploadImage: return try uploadImage(parameters[0], app, call)
         case .uploadMessage: return try uploadMessage(parameters[0], app, call)
@@ -23,27 +23,27 @@ extension AppleService {
         case .initiatePerformanceTest: return try initiatePerformanceTest(app, call)
         case .getPerformanceTestResults: return try performanceTestResults(parameters[0], app)
         case .deleteImage, .deleteMessage, .deleteDefaultMessage, .deleteRealtimeURL:
-            try state.withContent { content throws(Refusal) in
+            try state.withContent { content throws(AppleServiceError) in
                 try content.messaging.delete(operation, parameters, app.bundleID, environment)
             }
             return OutgoingResponse(status: 200)
         default:
-            return try state.withContent { content throws(Refusal) in
+            return try state.withContent { content throws(AppleServiceError) in
                 try content.messaging.read(operation, parameters, app.bundleID, environment)
             }
         }
     }
 
     private func uploadImage(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         guard let bytes = call.request.body else { throw .malformed(status: 413, "the image is too long") }
         guard call.request.contentType?.lowercased() == "image/png" else {
             throw .malformed(status: 415, "Content-Type is not image/png")
         }
         let size = try MessagingRules.imageSize(call.request.query)
         try MessagingRules.check(image: bytes, of: size)
-        try state.withContent { content throws(Refusal) in
+        try state.withContent { content throws(AppleServiceError) in
             let settings = content.messaging.settings
             let image = MessagingCatalogue.Image(
                 identifier: try MessagingRules.identifier(identifier, settings), size: size,
@@ -54,11 +54,11 @@ extension AppleService {
     }
 
     private func uploadMessage(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         let content = UploadMessageRequestBody(try members(of: call))
         try MessagingRules.check(content)
-        try state.withContent { state throws(Refusal) in
+        try state.withContent { state throws(AppleServiceError) in
             let settings = state.messaging.settings
             let message = MessagingCatalogue.Message(
                 identifier: try MessagingRules.identifier(identifier, settings), content: content,
@@ -69,22 +69,24 @@ extension AppleService {
     }
 
     private func configureDefaultMessage(
-        _ parameters: [String], _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ parameters: [String], _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         let place = try MessagingRules.place(parameters[0], parameters[1])
         guard let identifier = DefaultConfigurationRequest(try members(of: call)).messageIdentifier else {
             throw .error(.generalBadRequest, message: "messageIdentifier is missing")
         }
-        try state.withContent { content throws(Refusal) in
+        try state.withContent { content throws(AppleServiceError) in
             let identifier = try MessagingRules.identifier(identifier, content.messaging.settings)
             try content.messaging[app.bundleID, environment].setDefault(identifier, at: place)
         }
         return OutgoingResponse(status: 200)
     }
 
-    private func configureRealtimeURL(_ app: RegisteredApp, _ call: Call) throws(Refusal) -> OutgoingResponse {
+    private func configureRealtimeURL(_ app: RegisteredApp, _ call: AppleCall) throws(AppleServiceError)
+        -> OutgoingResponse
+    {
         let text = RealtimeURLRequest(try members(of: call)).realtimeURL
-        try state.withContent { content throws(Refusal) in
+        try state.withContent { content throws(AppleServiceError) in
             let url = try MessagingRules.realtimeURL(text, content.messaging.settings)
             guard environment == .sandbox || content.messaging.hasPassed(app.bundleID) else {
                 throw .error(.forbiddenNoPassingTest)
@@ -94,12 +96,14 @@ extension AppleService {
         return OutgoingResponse(status: 200)
     }
 
-    private func initiatePerformanceTest(_ app: RegisteredApp, _ call: Call) throws(Refusal) -> OutgoingResponse {
+    private func initiatePerformanceTest(_ app: RegisteredApp, _ call: AppleCall) throws(AppleServiceError)
+        -> OutgoingResponse
+    {
         guard environment == .sandbox else {
             throw .error(.invalidPerformanceTestRequest, message: "Tests run in the sandbox only")
         }
         let identifier = PerformanceTestRequest(try members(of: call)).originalTransactionId
-        let requestID = try state.withContent { content throws(Refusal) in
+        let requestID = try state.withContent { content throws(AppleServiceError) in
             guard let record = identifier.flatMap({ content.world.records[$0] }),
                 record.customer.bundleID == app.bundleID, record.environment == environment,
                 record.payload.originalTransactionId == record.payload.transactionId
@@ -120,7 +124,8 @@ extension AppleService {
         return .json(200, response.serialized())
     }
 
-    private func performanceTestResults(_ identifier: String, _ app: RegisteredApp) throws(Refusal) -> OutgoingResponse
+    private func performanceTestResults(_ identifier: String, _ app: RegisteredApp) throws(AppleServiceError)
+        -> OutgoingResponse
     {
         guard UUID(uuidString: identifier) != nil else { throw .error(.invalidRequestId) }
         let test = state.withContent { $0.messaging.test(identifier.lowercased(), of: app.bundleID) }
@@ -129,12 +134,12 @@ extension AppleService {
     }
 }
 
-extension MessagingDesk {
+extension RetentionMessaging {
     /// The calls that delete something.
     fileprivate mutating func delete(
         _ operation: Endpoint.Operation, _ parameters: [String], _ bundleID: String,
         _ environment: SimulatedEnvironment
-    ) throws(Refusal) {
+    ) throws(AppleServiceError) {
         switch operation {
         case .deleteImage:
             try self[bundleID, environment].deleteImage(MessagingRules.identifier(parameters[0], settings))
@@ -151,7 +156,7 @@ extension MessagingDesk {
     fileprivate func read(
         _ operation: Endpoint.Operation, _ parameters: [String], _ bundleID: String,
         _ environment: SimulatedEnvironment
-    ) throws(Refusal) -> OutgoingResponse {
+    ) throws(AppleServiceError) -> OutgoingResponse {
         let catalogue = self[bundleID, environment]
         switch operation {
         case .getImageList:

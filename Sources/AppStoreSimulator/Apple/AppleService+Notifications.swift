@@ -5,12 +5,12 @@ import JSON
 
 extension AppleService {
     /// Get Notification History.
-    func notificationHistory(_ app: RegisteredApp, _ call: Call) throws(Refusal) -> OutgoingResponse {
+    func notificationHistory(_ app: RegisteredApp, _ call: AppleCall) throws(AppleServiceError) -> OutgoingResponse {
         let tokens = call.request.query.filter { $0.name == "paginationToken" }
         guard tokens.count <= 1 else { throw .error(.invalidPaginationToken) }
         let members = try members(of: call)
         let now = call.milliseconds
-        let response = try state.withContent { content throws(Refusal) in
+        let response = try state.withContent { content throws(AppleServiceError) in
             let filter = try NotificationFilter(members, in: environment, now: now)
             var customer: Customer?
             if let transactionID = filter.transactionID {
@@ -42,12 +42,13 @@ extension AppleService {
     }
 
     /// Request a Test Notification.
-    func requestTestNotification(_ app: RegisteredApp, _ call: Call) throws(Refusal) -> OutgoingResponse {
+    func requestTestNotification(_ app: RegisteredApp, _ call: AppleCall) throws(AppleServiceError) -> OutgoingResponse
+    {
         let now = call.milliseconds
         let token = state.withContent { content -> String? in
             let token = TestNotificationToken.text(content.outbox.uuid(), now: now)
             let draft = NotificationDraft(
-                .test, of: app.bundleID, in: environment, about: .data(NotificationSubject()))
+                .test, of: app.bundleID, in: environment, about: .data(NotifiedPurchase()))
             return content.outbox.post(draft, from: app, now: now, testToken: token)?.testToken
         }
         guard let token else { throw .error(.serverNotificationURLNotFound) }
@@ -57,8 +58,8 @@ extension AppleService {
 
     /// Get Test Notification Status.
     func testNotificationStatus(
-        _ token: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ token: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         guard TestNotificationToken.isWellFormed(token) else { throw .error(.invalidTestNotificationToken) }
         let notification = state.withContent { $0.outbox.test(token) }
         guard let notification, !notification.attempts.isEmpty, notification.draft.bundleID == app.bundleID,
@@ -97,7 +98,7 @@ struct NotificationFilter: Sendable {
     ///   - environment: the server that is asked.
     ///   - now: UNIX milliseconds.
     /// - Throws: 4000000, 4000012, 4000013, 4000015, 4000016, 4000018 or 4000019.
-    init(_ body: JSONMembers, in environment: SimulatedEnvironment, now: Int64) throws(Refusal) {
+    init(_ body: JSONMembers, in environment: SimulatedEnvironment, now: Int64) throws(AppleServiceError) {
         startDate = try Self.date(body["startDate"], .invalidStartDate)
         endDate = try Self.date(body["endDate"], .invalidEndDate)
         guard startDate < endDate else { throw .error(.startDateAfterEndDate) }
@@ -121,7 +122,7 @@ struct NotificationFilter: Sendable {
     }
 
     /// Whether a notification is wanted, whoever it is about; those that nobody has tried to send yet are none.
-    func admits(_ notification: SentNotification) -> Bool {
+    func admits(_ notification: SimulatedNotification) -> Bool {
         !notification.attempts.isEmpty && startDate..<endDate ~= notification.signedDate
             && (type ?? notification.draft.type) == notification.draft.type
             && (subtype == nil || subtype == notification.draft.subtype)
@@ -133,12 +134,12 @@ struct NotificationFilter: Sendable {
         "\(startDate) \(endDate) \(type?.rawValue ?? "-") \(subtype?.rawValue ?? "-") \(transactionID ?? "-") \(onlyFailures)"
     }
 
-    private static func date(_ value: JSONSlice?, _ error: APIErrorCode) throws(Refusal) -> Int64 {
+    private static func date(_ value: JSONSlice?, _ error: APIErrorCode) throws(AppleServiceError) -> Int64 {
         guard let date = value?.int64, date >= 0 else { throw .error(error) }
         return date
     }
 
-    private static func text(_ value: JSONSlice?, _ error: APIErrorCode) throws(Refusal) -> String? {
+    private static func text(_ value: JSONSlice?, _ error: APIErrorCode) throws(AppleServiceError) -> String? {
         guard let value, !value.isNull else { return nil }
         guard let text = value.string else { throw .error(error) }
         return text
@@ -165,7 +166,7 @@ struct PaginationToken: Sendable {
     /// Reads a token.
     ///
     /// - Throws: 4000014 unless it is one of this list, 4000017 if it is too old.
-    init(_ text: String, of list: String, now: Int64) throws(Refusal) {
+    init(_ text: String, of list: String, now: Int64) throws(AppleServiceError) {
         let parts = (Base64URL.decode(text) ?? []).split(separator: UInt8(ascii: " "), maxSplits: 2)
         guard parts.count == 3, String(decoding: parts[2], as: UTF8.self) == list,
             let date = Int64(String(decoding: parts[0], as: UTF8.self)),

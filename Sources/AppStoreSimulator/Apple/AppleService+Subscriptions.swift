@@ -3,9 +3,9 @@ import AppStoreAPI
 extension AppleService {
     /// Get All Subscription Statuses.
     func subscriptionStatuses(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
-        let subscriptions = try state.withContent { content throws(Refusal) in
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
+        let subscriptions = try state.withContent { content throws(AppleServiceError) in
             let customer = try content.world.customer(identifier, bundleID: app.bundleID, environment: environment)
             let wanted = try Self.statuses(call.request.query)
             return content.world.latestPeriods(of: customer).compactMap { latest -> UnsignedSubscription? in
@@ -46,7 +46,9 @@ extension AppleService {
         let renewalInfo: RenewalInfoPayload
     }
 
-    private func item(_ subscription: UnsignedSubscription, _ call: Call) throws(Refusal) -> LastTransactionsItem {
+    private func item(_ subscription: UnsignedSubscription, _ call: AppleCall) throws(AppleServiceError)
+        -> LastTransactionsItem
+    {
         var renewalInfo = subscription.renewalInfo
         renewalInfo.signedDate = call.milliseconds
         if call.tampering == .wrongEnvironment { renewalInfo.environment = environment.other.wireValue }
@@ -59,7 +61,7 @@ extension AppleService {
     }
 
     /// The statuses that are asked for; none stands for all.
-    private static func statuses(_ query: [QueryItem]) throws(Refusal) -> Set<SubscriptionStatus> {
+    private static func statuses(_ query: [QueryItem]) throws(AppleServiceError) -> Set<SubscriptionStatus> {
         var statuses: Set<SubscriptionStatus> = []
         for item in query where item.name == "status" {
             guard let status = Int32(item.value).map({ SubscriptionStatus(rawValue: $0) }), status.isKnown else {

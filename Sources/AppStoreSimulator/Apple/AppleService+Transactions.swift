@@ -8,9 +8,9 @@ extension AppleService {
 
     /// Get Transaction Info.
     func transactionInfo(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
-        let record = try state.withContent { content throws(Refusal) in
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
+        let record = try state.withContent { content throws(AppleServiceError) in
             try content.world.transaction(identifier, bundleID: app.bundleID, environment: environment)
         }
         let signed = try sign([record.payload], call)
@@ -19,12 +19,12 @@ extension AppleService {
 
     /// Get Transaction History; version 1 leaves out consumables that the app has finished, unless they are revoked.
     func history(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call, version: Int
-    ) throws(Refusal) -> OutgoingResponse {
-        let page = try state.withContent { content throws(Refusal) in
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall, version: Int
+    ) throws(AppleServiceError) -> OutgoingResponse {
+        let page = try state.withContent { content throws(AppleServiceError) in
             let customer = try content.world.customer(
                 identifier, bundleID: app.bundleID, environment: environment)
-            let filter = try HistoryFilter(
+            let filter = try CheckedHistoryQuery(
                 call.request.query, leavingOut: version == 1 ? content.world.finished : [])
             return try content.world.historyPage(of: customer, filter: filter, size: content.pageSize)
         }
@@ -36,11 +36,11 @@ extension AppleService {
 
     /// Get Refund History, version 2.
     func refundHistory(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         let revisions = call.request.query.filter { $0.name == "revision" }
         guard revisions.count <= 1 else { throw .error(.invalidRequestRevision) }
-        let page = try state.withContent { content throws(Refusal) in
+        let page = try state.withContent { content throws(AppleServiceError) in
             let customer = try content.world.customer(
                 identifier, bundleID: app.bundleID, environment: environment)
             return try content.world.refundPage(
@@ -53,9 +53,9 @@ extension AppleService {
 
     /// Get Refund History, version 1: the 50 latest, the latest first.
     func refundHistoryV1(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
-        let transactions = try state.withContent { content throws(Refusal) in
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
+        let transactions = try state.withContent { content throws(AppleServiceError) in
             let record = try content.world.original(identifier, of: inEnvironment(app))
             return content.world.latestRefunds(of: record.customer, limit: Self.refundsInVersion1)
         }
@@ -66,19 +66,19 @@ extension AppleService {
 
     /// Send Consumption Information, either version.
     func consumption(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call,
-        _ check: (ConsumptionBody, TransactionPayload) throws(Refusal) -> Void
-    ) throws(Refusal) -> OutgoingResponse {
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall,
+        _ check: (ConsumptionRequestBody, TransactionPayload) throws(AppleServiceError) -> Void
+    ) throws(AppleServiceError) -> OutgoingResponse {
         guard let body = call.request.body else { throw .malformed(status: 413, "the body is too long") }
         guard Self.isJSON(call.request.contentType) else {
             throw .malformed(status: 415, "Content-Type is not application/json")
         }
-        let record = try state.withContent { content throws(Refusal) in
+        let record = try state.withContent { content throws(AppleServiceError) in
             try content.world.transaction(identifier, bundleID: app.bundleID, environment: environment)
         }
-        let report = try ConsumptionBody(body)
+        let report = try ConsumptionRequestBody(body)
         try check(report, record.payload)
-        state.withContent { $0.refundDesk.note(RefundRequest.Decision(report), of: identifier) }
+        state.withContent { $0.refundRequests.note(RefundRequest.Decision(report), of: identifier) }
         return OutgoingResponse(status: 202)
     }
 
@@ -87,9 +87,9 @@ extension AppleService {
 
     /// Get App Transaction Info.
     func appTransactionInfo(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
-        let payload = try state.withContent { content throws(Refusal) in
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
+        let payload = try state.withContent { content throws(AppleServiceError) in
             let customer = try content.world.customer(identifier, bundleID: app.bundleID, environment: environment)
             return content.world.appTransaction(of: customer, at: call.milliseconds)
         }
@@ -105,7 +105,9 @@ extension AppleService {
     }
 
     /// Look Up Order ID, which there is in production only.
-    func orderLookup(_ identifier: String, _ app: RegisteredApp, _ call: Call) throws(Refusal) -> OutgoingResponse {
+    func orderLookup(_ identifier: String, _ app: RegisteredApp, _ call: AppleCall) throws(AppleServiceError)
+        -> OutgoingResponse
+    {
         guard environment == .production else { throw .malformed(status: 404, "orders are in production only") }
         let isOrderID = identifier.utf8.allSatisfy { (48...57).contains($0) || (65...90).contains($0 & ~0x20) }
         guard isOrderID, identifier.utf8.count <= Self.longestOrderID else { throw .error(.generalBadRequest) }
@@ -121,9 +123,9 @@ extension AppleService {
 
     /// Set App Account Token.
     func setAppAccountToken(
-        _ identifier: String, _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
-        let record = try state.withContent { content throws(Refusal) in
+        _ identifier: String, _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
+        let record = try state.withContent { content throws(AppleServiceError) in
             try content.world.purchaseToTie(identifier, of: inEnvironment(app))
         }
         let token = try members(of: call)["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) }
@@ -133,8 +135,8 @@ extension AppleService {
     }
 
     /// Finish Transaction.
-    func finishTransaction(_ identifier: String, _ app: RegisteredApp) throws(Refusal) -> OutgoingResponse {
-        try state.withContent { content throws(Refusal) in
+    func finishTransaction(_ identifier: String, _ app: RegisteredApp) throws(AppleServiceError) -> OutgoingResponse {
+        try state.withContent { content throws(AppleServiceError) in
             _ = try content.world.transaction(identifier, bundleID: app.bundleID, environment: environment)
             content.world.finished.insert(identifier)
         }

@@ -20,39 +20,39 @@ struct AppleService: Sendable {
     /// Answers a request and records it.
     ///
     /// - Throws: `CancellationError` when the connection or the listener ends during a delay.
-    func deliver(_ request: IncomingRequest) async throws -> Delivery {
-        let route = Route(method: request.method, path: request.path)
+    func deliver(_ request: IncomingRequest) async throws -> ResponseTransmission {
+        let route = AppleRoute(method: request.method, path: request.path)
         let request = request.limited(to: Self.maximumBodyBytes(of: route))
-        let token = Result { () throws(TokenFault) in try BearerToken(authorization: request.authorization) }
+        let token = Result { () throws(TokenFault) in try ReceivedToken(authorization: request.authorization) }
         let bundleID = (try? token.get())?.bundleID
-        var plan = FaultPlan([])
+        var faults = CallFaults([])
         if case .operation(let operation, _) = route {
-            plan = FaultPlan(
+            faults = CallFaults(
                 state.withContent {
                     $0.faults.effects(on: operation, bundleID: bundleID, environment: environment)
                 })
         }
-        func call() -> Call {
-            Call(
-                request: request, token: token, time: state.clock.now + plan.clockSkew,
-                realTime: now() + plan.clockSkew, tampering: plan.tampering)
+        func call() -> AppleCall {
+            AppleCall(
+                request: request, token: token, time: state.clock.now + faults.clockSkew,
+                realTime: now() + faults.clockSkew, tampering: faults.tampering)
         }
-        if plan.latency > .zero {
+        if faults.latency > .zero {
             do {
-                try await sleep(plan.latency)
+                try await sleep(faults.latency)
             } catch {
                 // It came in all the same, whoever has lost patience.
-                record(call(), route, Self.abandoned, plan, wasReset: true)
+                record(call(), route, Self.abandoned, faults, wasReset: true)
                 throw error
             }
         }
         let call = call()
-        var outcome = outcome(of: call, route, plan)
+        var outcome = outcome(of: call, route, faults)
         outcome.response.headers.append(("Date", HTTPDate.text(call.realTime)))
-        let wasReset = plan.resetsBefore || plan.resetsAfter
-        record(call, route, outcome, plan, wasReset: wasReset)
+        let wasReset = faults.resetsBefore || faults.resetsAfter
+        record(call, route, outcome, faults, wasReset: wasReset)
         if wasReset { return .reset }
-        return plan.truncates ? .truncated(outcome.response) : .response(outcome.response)
+        return faults.truncates ? .truncated(outcome.response) : .response(outcome.response)
     }
 
     /// What a call comes to.
@@ -65,19 +65,19 @@ struct AppleService: Sendable {
     private static let abandoned = Outcome(
         response: OutgoingResponse(status: 0), reason: "the connection ended during a delay")
 
-    private func outcome(of call: Call, _ route: Route, _ plan: FaultPlan) -> Outcome {
-        if plan.resetsBefore { return Outcome(response: OutgoingResponse(status: 0), reason: "reset by a fault") }
-        if let fault = plan.statusOutcome { return fault }
-        do throws(Refusal) {
+    private func outcome(of call: AppleCall, _ route: AppleRoute, _ faults: CallFaults) -> Outcome {
+        if faults.resetsBefore { return Outcome(response: OutgoingResponse(status: 0), reason: "reset by a fault") }
+        if let fault = faults.statusOutcome { return fault }
+        do throws(AppleServiceError) {
             var response = try answer(call, route)
-            if plan.isGarbage { response.body = state.withContent { $0.faults.garbage(count: Self.garbageCount) } }
+            if faults.isGarbage { response.body = state.withContent { $0.faults.garbage(count: Self.garbageCount) } }
             return Outcome(response: response)
         } catch {
             return error.outcome
         }
     }
 
-    private func answer(_ call: Call, _ route: Route) throws(Refusal) -> OutgoingResponse {
+    private func answer(_ call: AppleCall, _ route: AppleRoute) throws(AppleServiceError) -> OutgoingResponse {
         switch route {
         case .unknown:
             throw .malformed(status: 404, "no such path")
@@ -87,8 +87,8 @@ struct AppleService: Sendable {
             return response
         case .operation(let operation, let parameters):
             let app = try authenticate(call)
-            try state.withContent { content throws(Refusal) in
-                try content.limits.count(
+            try state.withContent { content throws(AppleServiceError) in
+                try content.rateLimiter.count(
                     operation, of: app.bundleID, in: environment, now: call.realTime.unixMilliseconds)
             }
             state.passTime()
@@ -98,8 +98,8 @@ struct AppleService: Sendable {
 
     /// Answers a call whose caller is known and within the limits.
     private func answer(
-        _ operation: Endpoint.Operation, _ parameters: [String], _ app: RegisteredApp, _ call: Call
-    ) throws(Refusal) -> OutgoingResponse {
+        _ operation: Endpoint.Operation, _ parameters: [String], _ app: RegisteredApp, _ call: AppleCall
+    ) throws(AppleServiceError) -> OutgoingResponse {
         let identifier = parameters.first ?? ""
         switch operation {
         case .getTransactionInfo: return try transactionInfo(identifier, app, call)
@@ -111,8 +111,9 @@ struct AppleService: Sendable {
         case .lookUpOrderID: return try orderLookup(identifier, app, call)
         case .setAppAccountToken: return try setAppAccountToken(identifier, app, call)
         case .finishTransaction: return try finishTransaction(identifier, app)
-        case .sendConsumptionInformation: return try consumption(identifier, app, call, ConsumptionRules.checkV2)
-        case .sendConsumptionInformationV1: return try consumption(identifier, app, call, ConsumptionRules.checkV1)
+        case .sendConsumptionInformation: return try consumption(identifier, app, call, ConsumptionRequestRules.checkV2)
+        case .sendConsumptionInformationV1:
+            return try consumption(identifier, app, call, ConsumptionRequestRules.checkV1)
         case .getAllSubscriptionStatuses: return try subscriptionStatuses(identifier, app, call)
         case .extendSubscriptionRenewalDate: return try extendRenewalDate(identifier, app, call)
         case .extendSubscriptionRenewalDatesForAllActiveSubscribers: return try extendRenewalDates(app, call)
@@ -131,9 +132,9 @@ struct AppleService: Sendable {
     }
 
     /// Checks the token and finds its app.
-    private func authenticate(_ call: Call) throws(Refusal) -> RegisteredApp {
+    private func authenticate(_ call: AppleCall) throws(AppleServiceError) -> RegisteredApp {
         let (keys, apps) = state.withContent { ($0.world.keys, $0.world.apps) }
-        let token: BearerToken
+        let token: ReceivedToken
         do throws(TokenFault) {
             token = try call.token.get()
             try token.check(keys: keys, now: call.realTime)
@@ -156,7 +157,7 @@ struct AppleService: Sendable {
     /// The members of a JSON body.
     ///
     /// - Throws: a status without a number for what is not one JSON object.
-    func members(of call: Call) throws(Refusal) -> JSONMembers {
+    func members(of call: AppleCall) throws(AppleServiceError) -> JSONMembers {
         guard let body = call.request.body else { throw .malformed(status: 413, "the body is too long") }
         guard Self.isJSON(call.request.contentType) else {
             throw .malformed(status: 415, "Content-Type is not application/json")
@@ -174,7 +175,7 @@ struct AppleService: Sendable {
         return type?.filter { $0 != " " && $0 != "\t" } == "application/json"
     }
 
-    func sign(_ transactions: [TransactionPayload], _ call: Call) throws(Refusal) -> [String] {
+    func sign(_ transactions: [TransactionPayload], _ call: AppleCall) throws(AppleServiceError) -> [String] {
         do throws(OpenSSLError) {
             return try transactions.map { (payload) throws(OpenSSLError) in
                 guard let tampering = call.tampering else { return try authority.sign(payload, at: call.time) }
@@ -186,7 +187,7 @@ struct AppleService: Sendable {
     }
 
     /// Signs a payload that is not a transaction, with what a fault wants wrong about the signature.
-    func sign(_ payload: [UInt8], _ call: Call) throws(Refusal) -> String {
+    func sign(_ payload: [UInt8], _ call: AppleCall) throws(AppleServiceError) -> String {
         do throws(OpenSSLError) {
             guard let tampering = call.tampering else { return try authority.sign(payload) }
             return try authority.sign(payload, at: call.time, tampering)
@@ -197,7 +198,7 @@ struct AppleService: Sendable {
 }
 
 /// Which call a path means.
-enum Route: Sendable, Equatable {
+enum AppleRoute: Sendable, Equatable {
     /// The call with its path parameters, percent-decoded.
     case operation(Endpoint.Operation, parameters: [String])
     /// The path is right, the method is not.
@@ -207,7 +208,7 @@ enum Route: Sendable, Equatable {
     init(method: String, path: Substring) {
         switch Endpoint.Operation.match(method: method, path: path) {
         case .found(let operation, let parameters):
-            self = .operation(operation, parameters: parameters.map { PercentDecoding.decode($0) })
+            self = .operation(operation, parameters: parameters.map { String(percentDecoding: $0) })
         case .otherMethod(let allowed): self = .otherMethod(allowed: allowed.joined(separator: ", "))
         case .unknown: self = .unknown
         }
@@ -215,9 +216,9 @@ enum Route: Sendable, Equatable {
 }
 
 /// A request on its way through the service.
-struct Call: Sendable {
+struct AppleCall: Sendable {
     let request: IncomingRequest
-    let token: Result<BearerToken, TokenFault>
+    let token: Result<ReceivedToken, TokenFault>
     /// The simulated time, which a fault may have set wrong; what is done and signed is dated by it.
     let time: Date
     /// The real time, which the same fault may have set wrong; callers' tokens are judged and their calls counted by it.

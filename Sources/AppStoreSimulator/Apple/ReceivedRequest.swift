@@ -83,7 +83,7 @@ package struct ReceivedLog: Sendable {
 
 extension AppleService {
     /// Writes down what came in and what went out; of the token only what it says.
-    func record(_ call: Call, _ route: Route, _ outcome: Outcome, _ plan: FaultPlan, wasReset: Bool) {
+    func record(_ call: AppleCall, _ route: AppleRoute, _ outcome: Outcome, _ callFaults: CallFaults, wasReset: Bool) {
         let token = try? call.token.get()
         var operation: Endpoint.Operation?
         var identifier: String?
@@ -101,9 +101,9 @@ extension AppleService {
                     identifier: identifier, bundleID: token?.bundleID, keyID: token?.keyID, body: body,
                     consumption: operation?.isConsumption == true ? call.request.body : nil,
                     bodyCount: call.request.body?.count, status: wasReset ? nil : outcome.response.status,
-                    errorCode: outcome.errorCode, reason: outcome.reason, faults: plan.names))
+                    errorCode: outcome.errorCode, reason: outcome.reason, faults: callFaults.names))
         }
-        state.bell.ring(.requestReceived)
+        state.observers.notify(.requestReceived)
     }
 }
 

@@ -95,7 +95,7 @@ extension ControlService {
     }
 }
 
-extension SentNotification {
+extension SimulatedNotification {
     fileprivate var json: JSONValue {
         let attempts = attempts.map { attempt -> JSONValue in
             [
@@ -166,7 +166,7 @@ struct NotificationReader {
             }
             return .appData(appTransaction)
         }
-        var subject = record.map { content.subject(of: $0, at: now) } ?? NotificationSubject()
+        var subject = record.map { content.subject(of: $0, at: now) } ?? NotifiedPurchase()
         subject.consumptionRequestReason = try body.string("consumptionRequestReason").map {
             ConsumptionRequestReason(rawValue: $0)
         }

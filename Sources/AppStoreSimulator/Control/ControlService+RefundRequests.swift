@@ -23,7 +23,7 @@ extension ControlService {
         },
         ControlRoute("GET", "/refund-rules") { service, _ in
             let rules = service.state.withContent { content in
-                SimulatedEnvironment.allCases.map { content.refundDesk[$0].json($0) }
+                SimulatedEnvironment.allCases.map { content.refundRequests[$0].json($0) }
             }
             return .json(200, ["refundRules": .array(rules)])
         },

@@ -31,7 +31,7 @@ extension ControlService {
         },
     ]
 
-    private static func rateLimits(_ request: ControlRequest) throws(ControlError) -> [RateLimit] {
+    private static func rateLimits(_ request: ControlRequest) throws(ControlError) -> [RateLimitRule] {
         let list = try request.body(["rateLimits"]).members["rateLimits"]?.array
         guard let list else { throw .invalid("rateLimits must be an array") }
         return try list.map { (element) throws(ControlError) in
@@ -39,7 +39,7 @@ extension ControlService {
             let body = try ControlBody(
                 members, allowed: ["environment", "endpoint", "bundleId", "limit", "windowSeconds"])
             let window = try body.integer("windowSeconds", in: 1...longestWindow) ?? 3600
-            return RateLimit(
+            return RateLimitRule(
                 environment: try body.environment(), operation: try body.operation(),
                 bundleID: try body.string("bundleId"),
                 limit: try body.required("limit", body.integer("limit", in: 0...1_000_000_000)),
@@ -74,7 +74,7 @@ extension ControlService {
     }
 }
 
-extension RateLimit {
+extension RateLimitRule {
     fileprivate var json: JSONValue {
         var object: JSONObject = [:]
         object["environment"] = environment.map { .string($0.rawValue) }

@@ -97,7 +97,7 @@ struct ControlRoute: Sendable {
         for (expected, segment) in zip(pattern, segments) {
             if expected.hasPrefix("{") {
                 guard !segment.isEmpty else { return nil }
-                parameters.append(PercentDecoding.decode(segment))
+                parameters.append(String(percentDecoding: segment))
             } else if expected != segment {
                 return nil
             }

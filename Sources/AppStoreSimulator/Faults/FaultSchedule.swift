@@ -84,7 +84,7 @@ package struct FaultSchedule: Sendable {
 }
 
 /// The faults that hit one call, put together.
-struct FaultPlan: Sendable {
+struct CallFaults: Sendable {
     private let effects: [Fault.Effect]
 
     init(_ effects: [Fault.Effect]) { self.effects = effects }
@@ -134,7 +134,7 @@ struct FaultPlan: Sendable {
             let payload = ErrorPayload(errorCode: code, errorMessage: message ?? known ?? "Injected error.")
             response = .json(status, payload.serialized())
         } else if status == 401 {
-            response = Refusal.unauthenticated
+            response = AppleServiceError.unauthenticated
         } else if status == 204 || status == 304 {
             // These never have a body (RFC 9110 section 6.4.1).
             response = OutgoingResponse(status: status)

@@ -11,10 +11,10 @@ import Synchronization
 
 /// A listening socket that hands requests to a function and sends what it answers.
 struct HTTPListener: Sendable {
-    typealias Service = @Sendable (IncomingRequest) async throws -> Delivery
+    typealias Service = @Sendable (IncomingRequest) async throws -> ResponseTransmission
 
     /// Where it listens.
-    let address: BoundAddress
+    let address: ListenAddress
     /// How long requests under way may take to end when the socket is closed.
     private static let patience = Duration.seconds(1)
 
@@ -44,7 +44,7 @@ struct HTTPListener: Sendable {
             } else {
                 .http1(configuration: channels)
             }
-        let (bound, continuation) = AsyncThrowingStream.makeStream(of: BoundAddress.self)
+        let (bound, continuation) = AsyncThrowingStream.makeStream(of: ListenAddress.self)
         let server = try builder.buildServer(
             configuration: ServerConfiguration(address: .hostname(address.host, port: address.port)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger,
@@ -54,7 +54,7 @@ struct HTTPListener: Sendable {
                 try await ResponseSender(channel: channel).send(service(incoming), with: writer)
             },
             onServerRunning: { channel in
-                continuation.yield(BoundAddress(host: address.host, port: channel.localAddress?.port ?? address.port))
+                continuation.yield(ListenAddress(host: address.host, port: channel.localAddress?.port ?? address.port))
             })
         var configuration = ServiceGroupConfiguration(services: [server], logger: logger)
         configuration.maximumGracefulShutdownDuration = patience
@@ -107,10 +107,10 @@ extension IncomingRequest {
     }
 }
 
-/// Where to listen.
+/// Where to listen, or where a socket does.
 package struct ListenAddress: Sendable, Hashable {
     package let host: String
-    /// 0 for any that is free.
+    /// 0 for any that is free; never 0 where a socket listens.
     package let port: Int
 
     package init(host: String, port: Int) {
@@ -139,12 +139,6 @@ package struct ListenAddress: Sendable, Hashable {
         let isIPv4 = parts.count == 4 && parts.allSatisfy { UInt8($0) != nil } && parts[0] == "127"
         return isIPv4 || host == "::1" || host == "localhost"
     }
-}
-
-/// Where a socket listens.
-package struct BoundAddress: Sendable, Hashable {
-    package let host: String
-    package let port: Int
 
     /// The address as it stands in a URL.
     package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }

@@ -39,19 +39,19 @@ struct QueryItem: Sendable, Hashable {
         query.split(separator: "&").map { item in
             let parts = item.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             return QueryItem(
-                name: PercentDecoding.decode(parts[0], plusIsBlank: true),
-                value: parts.count > 1 ? PercentDecoding.decode(parts[1], plusIsBlank: true) : "")
+                name: String(percentDecoding: parts[0], plusIsBlank: true),
+                value: parts.count > 1 ? String(percentDecoding: parts[1], plusIsBlank: true) : "")
         }
     }
 }
 
-/// Percent-decoding by RFC 3986 section 2.1; a percent sign without two hexadecimal digits stays what it is.
-enum PercentDecoding {
-    static func decode(_ text: some StringProtocol, plusIsBlank: Bool = false) -> String {
+extension String {
+    /// Percent-decoding by RFC 3986 section 2.1; a percent sign without two hexadecimal digits stays what it is.
+    init(percentDecoding text: some StringProtocol, plusIsBlank: Bool = false) {
         var decoded: [UInt8] = []
         var rest = Array(text.utf8)[...]
         while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"), let value = hexadecimal(rest.prefix(2)) {
+            if byte == UInt8(ascii: "%"), let value = Self.hexadecimal(rest.prefix(2)) {
                 decoded.append(value)
                 rest = rest.dropFirst(2)
             } else if byte == UInt8(ascii: "+"), plusIsBlank {
@@ -60,7 +60,7 @@ enum PercentDecoding {
                 decoded.append(byte)
             }
         }
-        return String(decoding: decoded, as: UTF8.self)
+        self.init(decoding: decoded, as: UTF8.self)
     }
 
     private static func hexadecimal(_ digits: ArraySlice<UInt8>) -> UInt8? {

@@ -26,7 +26,7 @@ struct OutgoingResponse: Sendable {
 }
 
 /// What the listener is to do with a request's outcome.
-enum Delivery: Sendable {
+enum ResponseTransmission: Sendable {
     case response(OutgoingResponse)
     /// Sends the first half of the body, then ends the connection.
     case truncated(OutgoingResponse)
@@ -41,8 +41,8 @@ struct ResponseSender {
 
     /// Sends one answer, or breaks the connection off in its stead.
     @concurrent
-    func send(_ delivery: Delivery, with writer: consuming ResponseWriter) async throws {
-        switch delivery {
+    func send(_ transmission: ResponseTransmission, with writer: consuming ResponseWriter) async throws {
+        switch transmission {
         case .response(let response):
             try await writer.write(
                 response: response.head, body: ResponseBody(byteBuffer: ByteBuffer(bytes: response.body)))

@@ -37,13 +37,13 @@ struct MessagingCatalogue: Sendable {
 
     // MARK: Images
 
-    mutating func upload(_ image: Image, quota: Int) throws(Refusal) {
+    mutating func upload(_ image: Image, quota: Int) throws(AppleServiceError) {
         guard self.image(image.identifier) == nil else { throw .error(.imageAlreadyExists) }
         guard images.count < quota else { throw .error(.maximumNumberOfImagesReached) }
         images.append(image)
     }
 
-    mutating func deleteImage(_ identifier: String) throws(Refusal) {
+    mutating func deleteImage(_ identifier: String) throws(AppleServiceError) {
         guard image(identifier) != nil else { throw .error(.imageNotFound) }
         guard !messages.contains(where: { $0.imageIdentifiers.contains(identifier) }) else {
             throw .error(.imageInUse)
@@ -63,7 +63,7 @@ struct MessagingCatalogue: Sendable {
     // MARK: Messages
 
     /// Takes a message whose texts have been checked.
-    mutating func upload(_ message: Message, quota: Int) throws(Refusal) {
+    mutating func upload(_ message: Message, quota: Int) throws(AppleServiceError) {
         if let image = message.content.image?.imageIdentifier { try check(image, is: .fullSize) }
         for point in message.content.bulletPoints ?? [] {
             if let image = point.imageIdentifier { try check(image, is: .bulletPoint) }
@@ -73,7 +73,7 @@ struct MessagingCatalogue: Sendable {
         messages.append(message)
     }
 
-    private func check(_ image: String, is size: ImageSize) throws(Refusal) {
+    private func check(_ image: String, is size: ImageSize) throws(AppleServiceError) {
         guard let image = self.image(image.lowercased()) else { throw .error(.imageNotFound) }
         guard image.size == size else {
             throw .error(.badRequestImageSize, message: "The image is \(image.size.rawValue)")
@@ -81,7 +81,7 @@ struct MessagingCatalogue: Sendable {
     }
 
     /// Deletes a message, which thereby is no longer a default either.
-    mutating func deleteMessage(_ identifier: String) throws(Refusal) {
+    mutating func deleteMessage(_ identifier: String) throws(AppleServiceError) {
         guard message(identifier) != nil else { throw .error(.messageNotFound) }
         messages.removeAll { $0.identifier == identifier }
         defaults = defaults.filter { $0.value != identifier }
@@ -98,7 +98,7 @@ struct MessagingCatalogue: Sendable {
 
     // MARK: Defaults
 
-    mutating func setDefault(_ identifier: String, at place: Place) throws(Refusal) {
+    mutating func setDefault(_ identifier: String, at place: Place) throws(AppleServiceError) {
         guard let message = message(identifier) else { throw .error(.messageNotFound) }
         guard message.state == .approved else { throw .error(.messageNotApproved) }
         guard message.imageIdentifiers.allSatisfy({ image($0)?.state == .approved }) else {
@@ -107,12 +107,12 @@ struct MessagingCatalogue: Sendable {
         defaults[place] = identifier
     }
 
-    func defaultMessage(at place: Place) throws(Refusal) -> String {
+    func defaultMessage(at place: Place) throws(AppleServiceError) -> String {
         guard let identifier = defaults[place] else { throw .error(.defaultMessageNotFound) }
         return identifier
     }
 
-    mutating func deleteDefault(at place: Place) throws(Refusal) {
+    mutating func deleteDefault(at place: Place) throws(AppleServiceError) {
         guard defaults.removeValue(forKey: place) != nil else { throw .error(.defaultMessageNotFound) }
     }
 
@@ -120,12 +120,12 @@ struct MessagingCatalogue: Sendable {
 
     mutating func setRealtimeURL(_ url: String) { realtimeURL = url }
 
-    func configuredRealtimeURL() throws(Refusal) -> String {
+    func configuredRealtimeURL() throws(AppleServiceError) -> String {
         guard let realtimeURL else { throw .error(.realtimeURLNotFound) }
         return realtimeURL
     }
 
-    mutating func deleteRealtimeURL() throws(Refusal) {
+    mutating func deleteRealtimeURL() throws(AppleServiceError) {
         _ = try configuredRealtimeURL()
         realtimeURL = nil
     }

@@ -16,7 +16,7 @@ enum MessagingRules {
     private static let fullHeights: ClosedRange<UInt32> = 160...2160
 
     /// A UUID in lower case.
-    static func identifier(_ text: String, _ settings: MessagingSettings) throws(Refusal) -> String {
+    static func identifier(_ text: String, _ settings: MessagingSettings) throws(AppleServiceError) -> String {
         guard UUID(uuidString: text) != nil, !settings.requiresLowercaseIdentifiers || text == text.lowercased() else {
             throw .error(.generalBadRequest, message: "The identifier must be a UUID in lower case")
         }
@@ -24,14 +24,14 @@ enum MessagingRules {
     }
 
     /// The size that a query names; full unless it does.
-    static func imageSize(_ query: [QueryItem]) throws(Refusal) -> ImageSize {
+    static func imageSize(_ query: [QueryItem]) throws(AppleServiceError) -> ImageSize {
         let values = query.filter { $0.name == "imageSize" }.map { ImageSize(rawValue: $0.value) }
         guard values.count <= 1, values.allSatisfy(\.isKnown) else { throw .error(.badRequestImageSize) }
         return values.first ?? .fullSize
     }
 
     /// Checks an image file; for bullet points Apple publishes no dimensions.
-    static func check(image bytes: [UInt8], of size: ImageSize) throws(Refusal) {
+    static func check(image bytes: [UInt8], of size: ImageSize) throws(AppleServiceError) {
         guard let image = PNGImage(bytes) else { throw .error(.invalidImage, message: "It is not a whole PNG file") }
         guard !image.hasTransparency else { throw .error(.invalidImage, message: "It has transparency") }
         guard size != .fullSize || (image.width == fullWidth && fullHeights.contains(image.height)) else {
@@ -40,7 +40,7 @@ enum MessagingRules {
     }
 
     /// Checks the texts of a message.
-    static func check(_ message: UploadMessageRequestBody) throws(Refusal) {
+    static func check(_ message: UploadMessageRequestBody) throws(AppleServiceError) {
         guard let header = message.header, let body = message.body, !header.isEmpty, !body.isEmpty else {
             throw .error(.generalBadRequest, message: "A message needs header and body")
         }
@@ -64,7 +64,7 @@ enum MessagingRules {
         }
     }
 
-    private static func check(_ image: String?, altText: String?) throws(Refusal) {
+    private static func check(_ image: String?, altText: String?) throws(AppleServiceError) {
         guard let image, UUID(uuidString: image) != nil, let altText else {
             throw .error(.generalBadRequest, message: "An image needs imageIdentifier and altText")
         }
@@ -72,7 +72,7 @@ enum MessagingRules {
     }
 
     /// A product and a locale such as `en-US`.
-    static func place(_ productID: String, _ locale: String) throws(Refusal) -> MessagingCatalogue.Place {
+    static func place(_ productID: String, _ locale: String) throws(AppleServiceError) -> MessagingCatalogue.Place {
         let parts = locale.split(separator: "-", omittingEmptySubsequences: false)
         let isLanguage =
             parts.first.map { 2...3 ~= $0.count && $0.allSatisfy { $0.isASCII && $0.isLowercase } } ?? false
@@ -84,7 +84,7 @@ enum MessagingRules {
     }
 
     /// An absolute URL with TLS.
-    static func realtimeURL(_ text: String?, _ settings: MessagingSettings) throws(Refusal) -> String {
+    static func realtimeURL(_ text: String?, _ settings: MessagingSettings) throws(AppleServiceError) -> String {
         guard let text, text.count <= longestURL, let url = NotificationURL(text),
             url.isEncrypted || settings.allowsPlainRealtimeURLs
         else { throw .error(.badRequestRealtimeURL) }

@@ -109,7 +109,7 @@ struct PerformanceTestRunner: Sendable {
         let sample = PerformanceTest.Sample(
             result: result, milliseconds: Int64(start.duration(to: clock.now) / .milliseconds(1)))
         state.withContent { $0.messaging.record(sample, of: test.requestID) }
-        state.bell.ring(.realtimeURLAsked)
+        state.observers.notify(.realtimeURLAsked)
     }
 
     private func requestBody(_ test: PerformanceTest) throws(OpenSSLError) -> [UInt8] {

@@ -4,7 +4,7 @@ package import AppStoreAPI
 package struct NotificationDraft: Sendable {
     /// What a notification is about.
     package enum Subject: Sendable {
-        case data(NotificationSubject)
+        case data(NotifiedPurchase)
         case summary(Summary)
         case externalPurchaseToken(ExternalPurchaseToken)
         /// The app transaction of the customer who took a consent back.
@@ -41,7 +41,7 @@ package struct NotificationDraft: Sendable {
 }
 
 /// The purchase or subscription that a notification is about; all nil in a test notification.
-package struct NotificationSubject: Sendable {
+package struct NotifiedPurchase: Sendable {
     package var transaction: TransactionPayload?
     package var renewalInfo: RenewalInfoPayload?
     package var status: SubscriptionStatus?

@@ -14,7 +14,7 @@ struct NotificationOutbox: Sendable {
 
     /// An attempt that is to be made now.
     struct Delivery: Sendable {
-        let notification: SentNotification
+        let notification: SimulatedNotification
         let address: NotificationAddress
         let timeout: Duration
     }
@@ -23,7 +23,7 @@ struct NotificationOutbox: Sendable {
     var timeout = Duration.seconds(5)
     private(set) var addresses: [AppInEnvironment: NotificationAddress] = [:]
     /// In the order in which they were made.
-    private(set) var notifications: [SentNotification] = []
+    private(set) var notifications: [SimulatedNotification] = []
     private var lastNumber = 0
     /// Numbers of those that wait for an attempt.
     private var waiting: Set<Int> = []
@@ -66,10 +66,10 @@ struct NotificationOutbox: Sendable {
     @discardableResult
     mutating func post(
         _ draft: NotificationDraft, from app: RegisteredApp, now: Int64, testToken: String? = nil
-    ) -> SentNotification? {
+    ) -> SimulatedNotification? {
         guard address(of: draft.bundleID, in: draft.environment) != nil else { return nil }
         lastNumber += 1
-        let notification = SentNotification(
+        let notification = SimulatedNotification(
             number: lastNumber, uuid: uuid(), draft: draft, appAppleID: app.appAppleID, signedDate: now,
             testToken: testToken, nextAttemptDate: now)
         notifications.append(notification)
@@ -118,7 +118,7 @@ struct NotificationOutbox: Sendable {
     /// Notes an attempt that was under way, and when the next is due.
     mutating func record(_ result: SendAttemptResult, of number: Int, at date: Int64) {
         guard underWay.remove(number) != nil, let index = index(number) else { return }
-        notifications[index].attempts.append(SentNotification.Attempt(date: date, result: result))
+        notifications[index].attempts.append(SimulatedNotification.Attempt(date: date, result: result))
         guard result != .success,
             let delay = NotificationSchedule.delay(
                 afterAttempts: notifications[index].attempts.count, in: notifications[index].draft.environment)
@@ -129,10 +129,10 @@ struct NotificationOutbox: Sendable {
 
     // MARK: Finding
 
-    subscript(number: Int) -> SentNotification? { index(number).map { notifications[$0] } }
+    subscript(number: Int) -> SimulatedNotification? { index(number).map { notifications[$0] } }
 
     /// The test notification of a token.
-    func test(_ token: String) -> SentNotification? { notifications.last { $0.testToken == token } }
+    func test(_ token: String) -> SimulatedNotification? { notifications.last { $0.testToken == token } }
 
     /// Numbers are without gaps.
     private func index(_ number: Int) -> Int? {
@@ -210,7 +210,7 @@ struct NotificationDispatcher: Sendable {
             logger.error("notification cannot be signed", metadata: ["number": "\(number)", "error": "\(error)"])
             state.withContent { $0.outbox.record(.other, of: number, at: date) }
         }
-        state.bell.ring(.notificationAttempted)
+        state.observers.notify(.notificationAttempted)
         state.agendaChanged()
     }
 }

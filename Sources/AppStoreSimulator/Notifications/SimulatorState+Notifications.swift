@@ -2,7 +2,7 @@ import AppStoreAPI
 
 extension SimulatorState {
     /// All notifications, the oldest first.
-    package var notifications: [SentNotification] { withContent { $0.outbox.notifications } }
+    package var notifications: [SimulatedNotification] { withContent { $0.outbox.notifications } }
 
     /// Sets where an app wants its notifications; nil for nowhere.
     ///
@@ -27,7 +27,7 @@ extension SimulatorState {
     /// - Returns: The notification; nil if the app has no address in that environment.
     /// - Throws: ``ControlError/notFound(_:)`` for an app that is not registered.
     @discardableResult
-    package func notify(_ draft: NotificationDraft) throws(ControlError) -> SentNotification? {
+    package func notify(_ draft: NotificationDraft) throws(ControlError) -> SimulatedNotification? {
         let now = milliseconds
         let notification = try withContent { content throws(ControlError) in
             _ = try content.world.app(draft.bundleID)
@@ -46,7 +46,7 @@ extension SimulatorState {
             let worldDate = content.world.nextDate
             // More than was done in one pass: to be looked for again at once.
             if worldDate.map({ $0 <= now }) ?? false { agendaChanged() }
-            let dates = [content.outbox.nextAttemptDate, content.refundDesk.nextDate, worldDate]
+            let dates = [content.outbox.nextAttemptDate, content.refundRequests.nextDate, worldDate]
             return Agenda(
                 deliveries: deliveries, tests: content.messaging.takeTests(), nextDate: dates.compactMap { $0 }.min())
         }
@@ -64,7 +64,7 @@ extension SimulatorState {
 extension SimulatorState.Content {
     /// Puts a notification into the outbox; nil if its app has no address.
     @discardableResult
-    mutating func post(_ draft: NotificationDraft, now: Int64) -> SentNotification? {
+    mutating func post(_ draft: NotificationDraft, now: Int64) -> SimulatedNotification? {
         world.apps[draft.bundleID].flatMap { outbox.post(draft, from: $0, now: now) }
     }
 
@@ -82,8 +82,8 @@ extension SimulatorState.Content {
     }
 
     /// What notifications about a transaction tell.
-    func subject(of record: TransactionRecord, at now: Int64) -> NotificationSubject {
-        NotificationSubject(
+    func subject(of record: TransactionRecord, at now: Int64) -> NotifiedPurchase {
+        NotifiedPurchase(
             transaction: record.payload, renewalInfo: renewalInfo(of: record, at: now),
             status: world.status(of: record, at: now))
     }

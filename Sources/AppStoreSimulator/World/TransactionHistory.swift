@@ -5,7 +5,9 @@ extension World {
     /// One page of a customer's history, by last change.
     ///
     /// - Throws: 4000005.
-    func historyPage(of customer: Customer, filter: HistoryFilter, size: Int) throws(Refusal) -> TransactionPage {
+    func historyPage(of customer: Customer, filter: CheckedHistoryQuery, size: Int) throws(AppleServiceError)
+        -> UnsignedTransactionPage
+    {
         let list = "history \(customer.bundleID) \(customer.accountID) \(filter.canonicalText)"
         let entries = records(of: customer).filter { filter.admits($0.payload) }.map { record in
             let key = Int64(record.modification)
@@ -20,7 +22,9 @@ extension World {
     /// One page of a customer's refunds, by date.
     ///
     /// - Throws: 4000005.
-    func refundPage(of customer: Customer, revision: String?, size: Int) throws(Refusal) -> TransactionPage {
+    func refundPage(of customer: Customer, revision: String?, size: Int) throws(AppleServiceError)
+        -> UnsignedTransactionPage
+    {
         let list = "refunds \(customer.bundleID) \(customer.accountID)"
         let entries = records(of: customer).filter(\.isRefunded).map { record in
             Entry(
@@ -46,21 +50,21 @@ extension World {
 
     private func page(
         of entries: [Entry], list: String, after revision: String?, size: Int
-    ) throws(Refusal) -> TransactionPage {
+    ) throws(AppleServiceError) -> UnsignedTransactionPage {
         let start: Revision.Position?
         if let revision { start = try Revision(revision, of: list).position } else { start = nil }
         let left = entries.filter { entry in start.map { entry.position > $0 } ?? true }
             .sorted { $0.position < $1.position }
         let page = left.prefix(size)
         let end = page.last?.position ?? start ?? Revision.Position(key: .min, modification: 0)
-        return TransactionPage(
+        return UnsignedTransactionPage(
             transactions: page.map(\.payload), revision: Revision(list: list, position: end),
             hasMore: left.count > page.count)
     }
 }
 
 /// A page of a list, before it is signed.
-struct TransactionPage: Sendable {
+struct UnsignedTransactionPage: Sendable {
     let transactions: [TransactionPayload]
     let revision: Revision
     let hasMore: Bool
@@ -93,7 +97,7 @@ struct Revision: Sendable, Equatable {
     /// Reads a revision.
     ///
     /// - Throws: Apple's error 4000005 unless it is one of this list.
-    init(_ text: String, of list: String) throws(Refusal) {
+    init(_ text: String, of list: String) throws(AppleServiceError) {
         let parts = (Base64URL.decode(text) ?? []).split(separator: UInt8(ascii: " "), maxSplits: 2)
         guard parts.count == 3, String(decoding: parts[2], as: UTF8.self) == list,
             let key = Int64(String(decoding: parts[0], as: UTF8.self)),
@@ -106,7 +110,7 @@ struct Revision: Sendable, Equatable {
 }
 
 /// The query of Get Transaction History, checked as Apple checks it.
-struct HistoryFilter: Sendable, Equatable {
+struct CheckedHistoryQuery: Sendable, Equatable {
     private(set) var revision: String?
     private(set) var isDescending = false
     private var startDate: Int64?
@@ -127,7 +131,7 @@ struct HistoryFilter: Sendable, Equatable {
     ///   - query: the parameters.
     ///   - finished: the transactions to leave out if they are consumables and not revoked.
     /// - Throws: the error that Apple has for the first parameter that is wrong.
-    init(_ query: [QueryItem], leavingOut finished: Set<String> = []) throws(Refusal) {
+    init(_ query: [QueryItem], leavingOut finished: Set<String> = []) throws(AppleServiceError) {
         self.finished = finished
         var seen: Set<String> = []
         for item in query {

@@ -31,7 +31,7 @@ extension World {
     /// - Throws: 4000006, 4000048 or 4040010.
     func transaction(
         _ identifier: String, bundleID: String, environment: SimulatedEnvironment
-    ) throws(Refusal) -> TransactionRecord {
+    ) throws(AppleServiceError) -> TransactionRecord {
         try Self.checkForm(identifier)
         guard customer(ofAppTransaction: identifier) == nil else { throw .error(.appTransactionIdNotSupported) }
         guard let record = records[identifier], record.customer.bundleID == bundleID, record.environment == environment
@@ -44,7 +44,7 @@ extension World {
     /// - Throws: 4000006 or 4040010.
     func customer(
         _ identifier: String, bundleID: String, environment: SimulatedEnvironment
-    ) throws(Refusal) -> Customer {
+    ) throws(AppleServiceError) -> Customer {
         try Self.checkForm(identifier)
         guard let customer = customer(ofAppTransaction: identifier) ?? records[identifier]?.customer,
             customer.bundleID == bundleID, accounts[customer.accountID]?.environment == environment
@@ -55,7 +55,7 @@ extension World {
     /// Finds a purchase by the original transaction id that a path asks for.
     ///
     /// - Throws: 4000008 or 4040005.
-    func original(_ identifier: String, of app: AppInEnvironment) throws(Refusal) -> TransactionRecord {
+    func original(_ identifier: String, of app: AppInEnvironment) throws(AppleServiceError) -> TransactionRecord {
         guard Self.hasForm(identifier) else { throw .error(.invalidOriginalTransactionId) }
         guard let record = records[identifier], record.customer.bundleID == app.bundleID,
             record.environment == app.environment, record.payload.originalTransactionId == identifier
@@ -63,7 +63,7 @@ extension World {
         return record
     }
 
-    private static func checkForm(_ identifier: String) throws(Refusal) {
+    private static func checkForm(_ identifier: String) throws(AppleServiceError) {
         guard hasForm(identifier) else { throw .error(.invalidTransactionId) }
     }
 
@@ -77,9 +77,9 @@ extension World {
     /// Finds the purchase whose token a call sets.
     ///
     /// - Throws: 4000006, 4000048, 4040005, 4000187 or 4000185.
-    func purchaseToTie(_ identifier: String, of app: AppInEnvironment) throws(Refusal) -> TransactionRecord {
+    func purchaseToTie(_ identifier: String, of app: AppInEnvironment) throws(AppleServiceError) -> TransactionRecord {
         let record: TransactionRecord
-        do throws(Refusal) {
+        do throws(AppleServiceError) {
             record = try transaction(identifier, bundleID: app.bundleID, environment: app.environment)
         } catch {
             throw error == .error(.transactionIdNotFound) ? .error(.originalTransactionIdNotFound) : error

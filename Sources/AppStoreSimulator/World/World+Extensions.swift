@@ -21,7 +21,7 @@ extension World {
     /// - Throws: 4030004, 4030005 or 4030007.
     mutating func extendRenewalDate(
         of record: TransactionRecord, byDays days: Int64, _ requestIdentifier: String, now: Int64
-    ) throws(Refusal) -> RenewalExtension {
+    ) throws(AppleServiceError) -> GrantedExtension {
         guard record.payload.inAppOwnershipType == .purchased else {
             throw .error(.familySharedSubscriptionExtensionIneligible)
         }
@@ -43,7 +43,7 @@ extension World {
         for transactionID in siblings(of: latest) + sharing {
             modify(transactionID) { $0.expiresDate = effectiveDate }
         }
-        let done = RenewalExtension(
+        let done = GrantedExtension(
             requestIdentifier: requestIdentifier, date: now, lineItem: latest.payload.webOrderLineItemId,
             effectiveDate: effectiveDate)
         subscriptions[id]?.extensions.append(done)
@@ -85,7 +85,7 @@ extension World {
     mutating func proceed(massExtension index: Int, at date: Int64) {
         let present = massExtensions[index]
         if let id = massExtensions[index].pending.popFirst(), let record = records[id] {
-            do throws(Refusal) {
+            do throws(AppleServiceError) {
                 _ = try extendRenewalDate(of: record, byDays: present.days, present.requestIdentifier, now: date)
                 massExtensions[index].succeededCount += 1
             } catch {
@@ -145,7 +145,7 @@ struct MassExtension: Sendable {
 }
 
 /// One extension of a subscription's renewal date.
-struct RenewalExtension: Sendable {
+struct GrantedExtension: Sendable {
     /// What the caller named it, by which a repetition is known.
     let requestIdentifier: String
     /// When it was made, UNIX milliseconds.

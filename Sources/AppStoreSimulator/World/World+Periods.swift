@@ -39,7 +39,7 @@ extension World {
     /// - Returns: The new transaction.
     /// - Throws: ``ControlError``
     mutating func resubscribe(
-        _ transactionID: String, to plan: Subscription.Plan?, now: Int64
+        _ transactionID: String, to plan: SimulatedSubscription.Plan?, now: Int64
     ) throws(ControlError) -> TransactionPayload {
         let (id, latest) = try ownSubscription(transactionID)
         let status = status(ofLatest: latest, at: now)
@@ -90,7 +90,7 @@ extension World {
         guard latest.payload.revocationDate == nil, subscriptions[id]?.expirationIntent == nil,
             subscriptions[id]?.billingRetryEnd == nil
         else { throw .conflict("the subscription has ended or failed already") }
-        subscriptions[id]?.billingRetryEnd = now + Subscription.billingRetryLength
+        subscriptions[id]?.billingRetryEnd = now + SimulatedSubscription.billingRetryLength
         subscriptions[id]?.gracePeriodEnd = gracePeriod > 0 ? now + gracePeriod : nil
         for transactionID in endPeriod(latest, at: now) {
             emit(.didFailToRenew, gracePeriod > 0 ? .gracePeriod : nil, about: transactionID, at: now)
@@ -102,7 +102,7 @@ extension World {
     ///
     /// - Returns: The ids of the new transactions, the purchaser's first.
     mutating func beginPeriod(
-        after latest: TransactionRecord, at start: Int64, _ plan: Subscription.Plan?,
+        after latest: TransactionRecord, at start: Int64, _ plan: SimulatedSubscription.Plan?,
         _ change: (inout TransactionPayload) -> Void
     ) -> [String] {
         guard let id = subscriptionID(of: latest), let subscription = subscriptions[id] else { return [] }

@@ -13,7 +13,7 @@ extension World {
     /// - Returns: The new transaction.
     /// - Throws: ``ControlError``
     mutating func changePlan(
-        _ transactionID: String, to plan: Subscription.Plan, now: Int64
+        _ transactionID: String, to plan: SimulatedSubscription.Plan, now: Int64
     ) throws(ControlError) -> TransactionPayload {
         let (id, latest) = try changeable(transactionID, now: now)
         guard latest.payload.productId != plan.productID else { throw .conflict("the product stays the same") }
@@ -36,7 +36,7 @@ extension World {
     /// - Returns: The last transaction, which stays the same.
     /// - Throws: ``ControlError``
     mutating func changeNextPlan(
-        _ transactionID: String, to plan: Subscription.Plan?, now: Int64
+        _ transactionID: String, to plan: SimulatedSubscription.Plan?, now: Int64
     ) throws(ControlError) -> TransactionPayload {
         let (id, latest) = try changeable(transactionID, now: now)
         let present = subscriptions[id]?.nextPlan?.productID ?? latest.payload.productId

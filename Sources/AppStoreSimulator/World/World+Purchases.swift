@@ -84,7 +84,7 @@ extension World {
             emit(.oneTimeCharge, about: payload.transactionId, at: now)
             return
         }
-        subscriptions[id] = Subscription(periodLength: end - start)
+        subscriptions[id] = SimulatedSubscription(periodLength: end - start)
         emit(.subscribed, .initialBuy, about: id, at: now)
     }
 }

@@ -52,7 +52,7 @@ extension World {
         return [renewals.min(), extensions.min()].compactMap { $0 }.min()
     }
 
-    private func dueDate(of subscription: Subscription, _ id: String) -> Int64? {
+    private func dueDate(of subscription: SimulatedSubscription, _ id: String) -> Int64? {
         guard let latest = latestPeriod(of: id)?.payload, latest.revocationDate == nil else { return nil }
         if let retryEnd = subscription.billingRetryEnd { return min(subscription.gracePeriodEnd ?? retryEnd, retryEnd) }
         guard subscription.renewsByItself, subscription.expirationIntent == nil else { return nil }

@@ -16,7 +16,7 @@ struct World: Sendable {
     private(set) var transactionIDs: [Customer: [String]] = [:]
     var identifiers: Identifiers
     /// By the purchaser's original transaction id.
-    var subscriptions: [String: Subscription] = [:]
+    var subscriptions: [String: SimulatedSubscription] = [:]
     var massExtensions: [MassExtension] = []
     /// How long a mass extension takes for each subscription, in milliseconds.
     var massExtensionPace: Int64 = 1000
@@ -138,7 +138,7 @@ struct World: Sendable {
         guard begin >= last.purchaseDate ?? begin else { return }
         runs[original]?.latestID = id
         let gap = begin - (last.expiresDate ?? begin)
-        if gap > Subscription.longestGap(in: record.environment) { runs[original]?.start = begin }
+        if gap > SimulatedSubscription.longestGap(in: record.environment) { runs[original]?.start = begin }
     }
 
     /// Changes a transaction, which thereby moves to the end of the history.

@@ -73,7 +73,7 @@ struct NotificationDeliveryTests {
                 try fixture.notify(receiver, in: .production)
                 try fixture.state.notify(
                     NotificationDraft(
-                        .refund, of: SimulatorFixture.bundleID, in: .production, about: .data(NotificationSubject())))
+                        .refund, of: SimulatorFixture.bundleID, in: .production, about: .data(NotifiedPurchase())))
                 await fixture.waitForAttempts(1)
                 let payload = try #require(try fixture.received(receiver).first)
                 #expect(payload.data?.appAppleId == 1_234_567_890 && payload.data?.environment == .production)
@@ -126,7 +126,7 @@ struct NotificationDeliveryTests {
                 try fixture.notify(receiver)
                 for tampering in Tampering.allCases {
                     var draft = NotificationDraft(
-                        .test, of: SimulatorFixture.bundleID, in: .sandbox, about: .data(NotificationSubject()))
+                        .test, of: SimulatorFixture.bundleID, in: .sandbox, about: .data(NotifiedPurchase()))
                     draft.tampering = tampering
                     try fixture.state.notify(draft)
                 }
@@ -155,7 +155,7 @@ struct NotificationDeliveryTests {
                 try fixture.notify(receiver)
                 let sent = try fixture.state.notify(
                     NotificationDraft(
-                        .refund, of: SimulatorFixture.bundleID, in: .sandbox, about: .data(NotificationSubject())))
+                        .refund, of: SimulatorFixture.bundleID, in: .sandbox, about: .data(NotifiedPurchase())))
                 #expect(sent != nil)
                 await fixture.waitForAttempts(1)
                 let notification = try #require(fixture.state.notifications.first)

@@ -10,7 +10,7 @@ struct NotificationScheduleTests {
     private static let hour: Int64 = 3_600_000
 
     private func draft(in environment: SimulatedEnvironment = .production) -> NotificationDraft {
-        NotificationDraft(.refund, of: SimulatorFixture.bundleID, in: environment, about: .data(NotificationSubject()))
+        NotificationDraft(.refund, of: SimulatorFixture.bundleID, in: environment, about: .data(NotifiedPurchase()))
     }
 
     @Test func `production tries six times, ever more seldom, with the same payload`() async throws {

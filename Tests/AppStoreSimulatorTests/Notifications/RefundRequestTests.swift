@@ -114,7 +114,7 @@ struct RefundRequestTests {
             (["refundPreference": 3], nil), ([:], nil),
         ]
         for (body, decision) in bodies {
-            #expect(RefundRequest.Decision(try ConsumptionBody(body.serialized())) == decision)
+            #expect(RefundRequest.Decision(try ConsumptionRequestBody(body.serialized())) == decision)
         }
     }
 

@@ -43,7 +43,7 @@ struct SubscriptionLifecycleTests {
     }
 
     /// What the latest notification says.
-    private func latest() throws -> NotificationSubject {
+    private func latest() throws -> NotifiedPurchase {
         guard case .data(let subject) = try #require(state.notifications.last).draft.subject else {
             throw ControlError.notFound("data")
         }

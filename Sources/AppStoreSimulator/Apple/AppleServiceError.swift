@@ -2,7 +2,7 @@ import AppStoreAPI
 import Foundation
 
 /// Why the App Store does not do what was asked.
-enum Refusal: Error, Sendable, Equatable {
+enum AppleServiceError: Error, Sendable, Equatable {
     /// The token is not accepted; the caller is not told why, the control port is.
     case unauthenticated(TokenFault)
     /// One of Apple's errors, with a message of its own if the name says too little.

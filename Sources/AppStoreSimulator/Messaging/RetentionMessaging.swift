@@ -1,7 +1,7 @@
 import AppStoreAPI
 
 /// Retention Messaging of all apps.
-struct MessagingDesk: Sendable {
+struct RetentionMessaging: Sendable {
     var settings = MessagingSettings()
     private var catalogues: [AppInEnvironment: MessagingCatalogue] = [:]
     /// In the order in which they were asked for.
@@ -19,7 +19,7 @@ struct MessagingDesk: Sendable {
 
     // MARK: Performance tests
 
-    mutating func begin(_ test: PerformanceTest) throws(Refusal) {
+    mutating func begin(_ test: PerformanceTest) throws(AppleServiceError) {
         guard !tests.contains(where: { $0.app.bundleID == test.app.bundleID && $0.status == .pending }) else {
             throw .error(.existingPerformanceTestRun)
         }

@@ -3,7 +3,7 @@ import Foundation
 import OpenSSL
 
 /// A notification and how its delivery went so far.
-package struct SentNotification: Sendable {
+package struct SimulatedNotification: Sendable {
     /// One attempt to deliver it.
     package struct Attempt: Sendable, Hashable {
         /// UNIX milliseconds.
@@ -47,7 +47,7 @@ extension SigningAuthority {
     ///
     /// - Returns: A compact JWS.
     /// - Throws: `OpenSSLError`
-    func sign(_ notification: SentNotification) throws(OpenSSLError) -> String {
+    func sign(_ notification: SimulatedNotification) throws(OpenSSLError) -> String {
         let draft = notification.draft
         let date = Date(timeIntervalSince1970: Double(notification.signedDate) / 1000)
         let bundleID = draft.tampering == .wrongBundleId ? draft.bundleID + ".other" : draft.bundleID
@@ -89,7 +89,7 @@ extension SigningAuthority {
     }
 
     private func data(
-        _ subject: NotificationSubject, at date: Date, _ tampering: Tampering?
+        _ subject: NotifiedPurchase, at date: Date, _ tampering: Tampering?
     ) throws(OpenSSLError) -> NotificationData {
         var data = NotificationData()
         data.status = subject.status

@@ -1,7 +1,7 @@
 import AppStoreAPI
 
 /// What Apple knows of an auto-renewable subscription beside its periods, each of which is a transaction.
-struct Subscription: Sendable {
+struct SimulatedSubscription: Sendable {
     /// How long Apple tries to charge a customer: 60 days, in milliseconds.
     static let billingRetryLength: Int64 = 60 * 86_400_000
     /// The shortest period of a subscription that renews by itself: a minute, in milliseconds.
@@ -26,7 +26,7 @@ struct Subscription: Sendable {
     var gracePeriodEnd: Int64?
     /// Why it expired, once that is settled.
     var expirationIntent: ExpirationIntent?
-    var extensions: [RenewalExtension] = []
+    var extensions: [GrantedExtension] = []
 
     // MARK: Set at the control port
 
@@ -153,7 +153,7 @@ extension World {
     }
 }
 
-extension Subscription {
+extension SimulatedSubscription {
     /// Why it expired, also when nobody has said so and its time has simply passed.
     fileprivate var settledIntent: ExpirationIntent {
         if let expirationIntent { return expirationIntent }
@@ -192,7 +192,8 @@ extension World {
     ) throws(ControlError) {
         let (id, _) = try ownSubscription(transactionID)
         guard var subscription = subscriptions[id] else { return }
-        guard settings.renewsByItself != true || subscription.periodLength >= Subscription.shortestPeriod else {
+        guard settings.renewsByItself != true || subscription.periodLength >= SimulatedSubscription.shortestPeriod
+        else {
             throw .conflict("periods of less than a minute are too short to renew by themselves")
         }
         subscription.renewsByItself = settings.renewsByItself ?? subscription.renewsByItself

@@ -5,7 +5,7 @@ import JSON
 /// The token of a call, checked as Apple checks it.
 ///
 /// Source: https://developer.apple.com/documentation/appstoreserverapi/generating-json-web-tokens-for-api-requests
-struct BearerToken: Sendable {
+struct ReceivedToken: Sendable {
     static let audience = "appstoreconnect-v1"
     /// The longest life that Apple accepts, in seconds.
     static let longestLife: TimeInterval = 3600

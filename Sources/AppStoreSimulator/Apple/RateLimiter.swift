@@ -1,9 +1,9 @@
 package import AppStoreAPI
 
 /// Counts calls by app, endpoint and environment in fixed windows.
-struct RateLimits: Sendable {
+struct RateLimiter: Sendable {
     /// Where several apply, the last does.
-    var rules: [RateLimit] = []
+    var rules: [RateLimitRule] = []
     private var windows: [Subject: Window] = [:]
 
     private struct Subject: Hashable {
@@ -21,7 +21,7 @@ struct RateLimits: Sendable {
     /// Counts a call at a time in UNIX milliseconds; one that is refused does not count.
     mutating func count(
         _ operation: Endpoint.Operation, of bundleID: String, in environment: SimulatedEnvironment, now: Int64
-    ) throws(Refusal) {
+    ) throws(AppleServiceError) {
         guard let rule = rule(for: operation, bundleID, environment) else { return }
         let length = rule.windowSeconds * 1000
         let start = now - now % length
@@ -37,7 +37,7 @@ struct RateLimits: Sendable {
 
     private func rule(
         for operation: Endpoint.Operation, _ bundleID: String, _ environment: SimulatedEnvironment
-    ) -> RateLimit? {
+    ) -> RateLimitRule? {
         let own = rules.last { rule in
             (rule.environment ?? environment) == environment && (rule.operation ?? operation) == operation
                 && (rule.bundleID ?? bundleID) == bundleID
@@ -46,8 +46,8 @@ struct RateLimits: Sendable {
     }
 }
 
-/// How often an app may call an endpoint, where it is other than Apple's published rate.
-package struct RateLimit: Sendable, Hashable {
+/// How often an app may call an endpoint: what the control port sets, or Apple's published rate.
+package struct RateLimitRule: Sendable, Hashable {
     /// Nil for every environment.
     package var environment: SimulatedEnvironment?
     /// Nil for every endpoint.
@@ -75,9 +75,9 @@ package struct RateLimit: Sendable, Hashable {
     /// Source: https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
     package static func published(
         for operation: Endpoint.Operation, in environment: SimulatedEnvironment
-    ) -> RateLimit? {
+    ) -> RateLimitRule? {
         operation.requestsPerSecond.map { perSecond in
-            RateLimit(limit: environment == .production ? perSecond * 3600 : perSecond * 360)
+            RateLimitRule(limit: environment == .production ? perSecond * 3600 : perSecond * 360)
         }
     }
 }

@@ -5,7 +5,7 @@ import JSON
 /// What Apple demands of a consumption report, by version; fields first, then what depends on the purchase.
 ///
 /// Source: https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information
-enum ConsumptionRules {
+enum ConsumptionRequestRules {
     /// 100 % in milliunits.
     private static let whole: Int64 = 100_000
 
@@ -15,7 +15,7 @@ enum ConsumptionRules {
     private static let refundPreferences: [RefundPreference] = [.decline, .grantFull, .grantProrated]
 
     /// Checks a report of version 2.
-    static func checkV2(_ body: ConsumptionBody, of purchase: TransactionPayload) throws(Refusal) {
+    static func checkV2(_ body: ConsumptionRequestBody, of purchase: TransactionPayload) throws(AppleServiceError) {
         guard purchase.advancedCommerceInfo == nil else { throw .error(.advancedCommerceTransactionNotSupported) }
         guard purchase.inAppOwnershipType != .familyShared else { throw .error(.familyTransactionNotSupported) }
         guard try body.bool("customerConsented", .invalidCustomerConsented) else {
@@ -43,7 +43,7 @@ enum ConsumptionRules {
     }
 
     /// Checks a report of version 1.
-    static func checkV1(_ body: ConsumptionBody, of purchase: TransactionPayload) throws(Refusal) {
+    static func checkV1(_ body: ConsumptionRequestBody, of purchase: TransactionPayload) throws(AppleServiceError) {
         guard purchase.type == .consumable || purchase.type == .autoRenewableSubscription else {
             throw .error(.invalidTransactionTypeNotSupported)
         }
@@ -69,11 +69,11 @@ enum ConsumptionRules {
 }
 
 /// Reads the members of a consumption report and knows which of Apple's errors goes with each.
-struct ConsumptionBody {
+struct ConsumptionRequestBody {
     private let members: JSONMembers
 
     /// - Throws: 400 without a number for anything but one JSON object.
-    init(_ body: [UInt8]) throws(Refusal) {
+    init(_ body: [UInt8]) throws(AppleServiceError) {
         do throws(JSONError) {
             members = try JSONScanner.members(of: body)
         } catch {
@@ -89,21 +89,22 @@ struct ConsumptionBody {
 
     /// Checks that a required member is a boolean.
     @discardableResult
-    func bool(_ name: String, _ error: APIErrorCode) throws(Refusal) -> Bool {
+    func bool(_ name: String, _ error: APIErrorCode) throws(AppleServiceError) -> Bool {
         guard let value = value(name)?.bool else { throw .error(error) }
         return value
     }
 
     /// Checks that a required member is one of the strings.
     @discardableResult
-    func string(_ name: String, in allowed: [String], _ error: APIErrorCode) throws(Refusal) -> String {
+    func string(_ name: String, in allowed: [String], _ error: APIErrorCode) throws(AppleServiceError) -> String {
         guard let value = value(name)?.string, allowed.contains(value) else { throw .error(error) }
         return value
     }
 
     /// Checks that a required member is an integer in a range.
     @discardableResult
-    func integer(_ name: String, in range: ClosedRange<Int64>, _ error: APIErrorCode) throws(Refusal) -> Int64 {
+    func integer(_ name: String, in range: ClosedRange<Int64>, _ error: APIErrorCode) throws(AppleServiceError) -> Int64
+    {
         guard let value = value(name)?.int64, range.contains(value) else { throw .error(error) }
         return value
     }

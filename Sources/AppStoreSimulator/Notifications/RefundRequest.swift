@@ -51,7 +51,7 @@ package struct RefundRules: Sendable, Hashable {
 }
 
 /// The refund requests of all customers; no clock, no notifications.
-struct RefundDesk: Sendable {
+struct RefundRequestStore: Sendable {
     private(set) var requests: [RefundRequest] = []
     private var rules: [SimulatedEnvironment: RefundRules] = [:]
 
@@ -127,11 +127,11 @@ struct RefundDesk: Sendable {
 
 extension SimulatorState {
     /// All refund requests, the oldest first.
-    package var refundRequests: [RefundRequest] { withContent { $0.refundDesk.requests } }
+    package var refundRequests: [RefundRequest] { withContent { $0.refundRequests.requests } }
 
     /// What Apple does about refund requests by itself in an environment.
     package func setRefundRules(_ rules: RefundRules, in environment: SimulatedEnvironment) {
-        withContent { $0.refundDesk[environment] = rules }
+        withContent { $0.refundRequests[environment] = rules }
     }
 
     /// Lets a customer ask for a refund; Apple asks the app for consumption information until it is decided.
@@ -147,7 +147,7 @@ extension SimulatorState {
                 throw .conflict("a family member cannot have a refund; refund the purchaser's transaction")
             }
             guard record.payload.revocationDate == nil else { throw .conflict("it is refunded already") }
-            try content.refundDesk.open(transactionID, in: record.environment, reason: reason, now: now)
+            try content.refundRequests.open(transactionID, in: record.environment, reason: reason, now: now)
             content.workOnRefunds(now: now)
         }
         agendaChanged()
@@ -170,15 +170,15 @@ extension SimulatorState {
 extension SimulatorState.Content {
     /// Asks for consumption information and decides what is due.
     mutating func workOnRefunds(now: Int64) {
-        for (transactionID, decision) in refundDesk.dueDecisions(now: now) {
+        for (transactionID, decision) in refundRequests.dueDecisions(now: now) {
             do throws(ControlError) {
                 try decideRefund(of: transactionID, decision, now: now)
             } catch {
                 // Refunded in another way meanwhile: there is nothing left to give back.
-                refundDesk.close(transactionID, .decline)
+                refundRequests.close(transactionID, .decline)
             }
         }
-        for request in refundDesk.takeRepeats(now: now) {
+        for request in refundRequests.takeRepeats(now: now) {
             guard let record = world.records[request.transactionID], !record.isRefunded else { continue }
             post(draft(.consumptionRequest, about: record, at: now, reason: request.reason), now: now)
         }
@@ -187,7 +187,7 @@ extension SimulatorState.Content {
     mutating func decideRefund(
         of transactionID: String, _ decision: RefundRequest.Decision, now: Int64
     ) throws(ControlError) {
-        guard let request = refundDesk.undecided(transactionID) else {
+        guard let request = refundRequests.undecided(transactionID) else {
             throw .notFound("no refund of transaction \(transactionID) is undecided")
         }
         switch decision {
@@ -199,13 +199,13 @@ extension SimulatorState.Content {
         case .decline:
             post(draft(.refundDeclined, about: try world.record(transactionID), at: now), now: now)
         }
-        refundDesk.close(transactionID, decision)
+        refundRequests.close(transactionID, decision)
     }
 }
 
 extension RefundRequest.Decision {
     /// What consumption information asks for, of either version; nil when it has no preference.
-    init?(_ body: ConsumptionBody) {
+    init?(_ body: ConsumptionRequestBody) {
         guard let preference = body.value("refundPreference") else { return nil }
         let consumed = body.value("consumptionPercentage")?.int64 ?? 0
         switch (preference.string, preference.int64) {
