@@ -2,7 +2,7 @@ import AppStoreAPI
 import JSON
 import Testing
 
-struct ResponseTests {
+struct TransactionBodiesTests {
     @Test func `a transaction answer is read past members that are not known`() throws {
         let response = try TransactionInfoResponse(parsing: Array(#"{"new":[1],"signedTransactionInfo":"a.b.c"}"#.utf8))
         #expect(response.signedTransactionInfo == "a.b.c")
@@ -40,16 +40,5 @@ struct ResponseTests {
         #expect(try RefundHistoryResponse(parsing: refunds.serialized()) == refunds)
         let info = TransactionInfoResponse(signedTransactionInfo: "x")
         #expect(try TransactionInfoResponse(parsing: info.serialized()) == info)
-    }
-
-    @Test func `an error body is read, a number unknown to us included`() throws {
-        let payload = try ErrorPayload(parsing: Array(#"{"errorCode":4009999,"errorMessage":"New."}"#.utf8))
-        #expect(payload == ErrorPayload(errorCode: 4_009_999, errorMessage: "New."))
-        #expect(try ErrorPayload(parsing: payload.serialized()) == payload)
-    }
-
-    @Test(arguments: ["", "[]", "Unauthenticated", #"{"errorCode":1"#])
-    func `what is not a JSON object is no error body`(body: String) {
-        #expect(throws: JSONError.self) { try ErrorPayload(parsing: Array(body.utf8)) }
     }
 }

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import JSON
 import Testing
 
 struct APIErrorCodeTests {
@@ -60,5 +61,50 @@ struct APIErrorCodeTests {
 
     @Test func `two errors are deprecated`() {
         #expect(Set(APIErrorCode.allCases.filter(\.isDeprecated).compactMap(\.code)) == [4_000_025, 4_000_043])
+    }
+
+    // MARK: Held against the data, both ways
+
+    @Test func `every error that Apple documents is there, and no other`() throws {
+        #expect(try Set(ContractData.errors().keys) == Set(APIErrorCode.allCases.map(\.name)))
+    }
+
+    @Test func `an error has Apple's number and properties`() throws {
+        let documented = try ContractData.errors()
+        for error in APIErrorCode.allCases {
+            let facts = try #require(documented[error.name]?.object, "\(error)")
+            #expect(facts["code"]?.int64 == error.code, "\(error)")
+            #expect(facts["retryable"]?.bool == error.isRetryable, "\(error)")
+            #expect(facts["deprecated"]?.bool == error.isDeprecated, "\(error)")
+        }
+    }
+}
+
+struct ErrorResponseTests {
+    @Test func `an error body is read, a number unknown to us included`() throws {
+        let payload = try ErrorPayload(parsing: Array(#"{"errorCode":4009999,"errorMessage":"New."}"#.utf8))
+        #expect(payload == ErrorPayload(errorCode: 4_009_999, errorMessage: "New."))
+        #expect(try ErrorPayload(parsing: payload.serialized()) == payload)
+    }
+
+    @Test(arguments: ["", "[]", "Unauthenticated", #"{"errorCode":1"#])
+    func `what is not a JSON object is no error body`(body: String) {
+        #expect(throws: JSONError.self) { try ErrorPayload(parsing: Array(body.utf8)) }
+    }
+
+    // MARK: Retry-After
+
+    @Test(arguments: ["1698148900000", " 1698148900000\t"])
+    func `the header is an absolute time in milliseconds`(value: String) throws {
+        let retryAfter = try #require(RetryAfter(headerValue: value))
+        #expect(retryAfter.millisecondsSince1970 == 1_698_148_900_000)
+        #expect(retryAfter.headerValue == "1698148900000")
+    }
+
+    @Test(arguments: [
+        "", " ", "soon", "-5", "+5", "12.5", "1 2", "99999999999999999999", "Wed, 21 Oct 2015 07:28:00 GMT", "\u{0661}",
+    ])
+    func `anything but digits is no time`(value: String) {
+        #expect(RetryAfter(headerValue: value) == nil)
     }
 }
