@@ -1,7 +1,9 @@
+import Glibc
+
 /// A listener cannot listen.
 package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertible {
     /// Why it cannot.
-    package enum Reason: Sendable, Equatable {
+    package enum Reason: Error, Sendable, Equatable {
         /// Another program listens there.
         case addressInUse
 
@@ -31,6 +33,19 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
 
         /// The system's text for anything else.
         case other(String)
+
+        /// Tells what a failed bind(2), connect(2) or stat(2) means to whoever configured the address.
+        init(errno code: Int32) {
+            self =
+                switch code {
+                case EADDRINUSE: .addressInUse
+                case EACCES, EPERM, EROFS: .permissionDenied
+                case EADDRNOTAVAIL: .addressNotAvailable
+                case ENOENT, ENOTDIR: .directoryMissing
+                case ENAMETOOLONG: .pathTooLong
+                case let other: .other(String(cString: strerror(other)))
+                }
+        }
     }
 
     /// The name of the listener.

@@ -1,0 +1,70 @@
+package import HTTPTypes
+package import NIOCore
+import NIOHTTPTypes
+
+/// The answer to a request that is refused before anybody looks at it.
+///
+/// Source: RFC 9110 section 15.5, RFC 9457 section 3, RFC 6585 section 5
+struct Refusal: Error, Equatable {
+    /// The request is not HTTP/1.1 as the grammar has it.
+    static let malformed = Refusal(status: .badRequest)
+
+    /// The request did not arrive in time.
+    static let tooSlow = Refusal(status: .requestTimeout)
+
+    /// The body is longer than the listener takes.
+    static let bodyTooLarge = Refusal(status: .contentTooLarge)
+
+    /// The target and header fields are longer, or more, than the listener takes.
+    static let headerTooLarge = Refusal(status: .requestHeaderFieldsTooLarge)
+
+    /// The request is of another HTTP than 1.x.
+    static let unknownVersion = Refusal(status: .httpVersionNotSupported)
+
+    let status: HTTPResponse.Status
+
+    /// The body of the answer.
+    var body: ByteBuffer {
+        ByteBuffer(string: #"{"type":"about:blank","title":"\#(status.reasonPhrase)","status":\#(status.code)}"#)
+    }
+
+    /// The head of the answer, which is the last on its connection.
+    var head: HTTPResponse {
+        HTTPResponse(
+            status: status,
+            headerFields: [
+                .contentType: "application/problem+json", .contentLength: "\(body.readableBytes)",
+                .connection: "close",
+            ])
+    }
+
+    /// The answer to a request too many, for a listener whose owner has none of its own; the connection stays.
+    static let answerOverload: OverloadAnswer = { _ in
+        let refusal = Refusal(status: .serviceUnavailable)
+        return (
+            HTTPResponse(
+                status: refusal.status,
+                headerFields: [.contentType: "application/problem+json", .retryAfter: "1"]), refusal.body
+        )
+    }
+}
+
+/// Answers a request that cannot be worked on because too many others are: head, without its length, and body.
+package typealias OverloadAnswer = @Sendable (HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)
+
+/// A request that finds every place taken is answered here, on the event loop: what comes behind costs many times more than
+/// saying no.
+extension ConnectionGuard {
+    /// Answers a request whose body, if any, is then read and thrown away; the connection stays.
+    func turnAway(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
+        isTurningAway = true
+        // A client that waits for leave to send its body may or may not send it now, so nothing can be read after it.
+        if request.headerFields[.expect] != nil { isLastRequest = true }
+        var (head, body) = answerOverload(request)
+        head.headerFields[.contentLength] = String(body.readableBytes)
+        write(context: context, data: wrapOutboundOut(.head(head)), promise: nil)
+        write(context: context, data: wrapOutboundOut(.body(body)), promise: nil)
+        write(context: context, data: wrapOutboundOut(.end(nil)), promise: nil)
+        flush(context: context)
+    }
+}
