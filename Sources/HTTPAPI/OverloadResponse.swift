@@ -1,6 +1,6 @@
 import Domain
-import HTTPTypes
-import NIOCore
+package import HTTPTypes
+package import NIOCore
 
 /// The answer to a request that nobody has time for: written beforehand but for the request's id.
 struct OverloadResponse: Sendable {
@@ -47,4 +47,22 @@ extension ServiceError {
     static let overloaded = ServiceError(
         .overloaded, "Too many requests are being worked on; nothing was done about this one. Try again.",
         retryAfter: OverloadResponse.pause)
+}
+
+extension Face {
+    /// Answers a request that there is no place for; at once, on the event loop, before anything else is done.
+    package func turnAway(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
+        meter.countRefusal()
+        let requestID = RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID()
+        return overload.answer(requestID: requestID, date: clock.text())
+    }
+}
+
+extension DoorFace {
+    /// Answers a request that there is no place for; at once, on the event loop, before anything else is done.
+    package func turnAway(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
+        meter.countRefusal()
+        let requestID = RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID()
+        return DoorRefusal.overload(now: now()).answer(requestID: requestID, date: clock.text())
+    }
 }

@@ -57,3 +57,63 @@ extension RequestInput {
         }
     }
 }
+
+/// What a request about one transaction gives by path and query.
+struct TransactionRequest: Sendable {
+    let identifier: String
+    let environment: AppStoreEnvironment?
+    let includesSigned: Bool
+
+    /// Reads path and query.
+    ///
+    /// - Throws: `invalidRequest` with every violation, `environmentNotAllowed`.
+    init(
+        _ app: App, _ input: RequestInput, _ kind: AppleIdentifier = .transaction, takesInclude: Bool = false,
+        besides parameters: Set<String> = []
+    ) throws(ServiceError) {
+        var checks = RequestChecks()
+        let identifier = checks.run { () throws(ServiceError) in try input.identifier("transactionId", kind) }
+        checks.require { () throws(ServiceError) in
+            let known: Set<String> = takesInclude ? ["environment", "include"] : ["environment"]
+            try input.refuseUnknownQuery(besides: known.union(parameters))
+        }
+        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
+        let includesSigned = checks.run { () throws(ServiceError) in
+            takesInclude ? try input.includesSigned() : false
+        }
+        guard checks.havePassed, let identifier, let environment, let includesSigned else { throw checks.error }
+        self.identifier = identifier
+        self.environment = environment
+        self.includesSigned = includesSigned
+    }
+}
+
+/// What a request about one user gives by path and query.
+struct UserRequest: Sendable {
+    let user: UserID
+    let environment: AppStoreEnvironment?
+    let includesSigned: Bool
+    /// Whether parts that fail are reported as gaps instead of failing the whole.
+    let isPartialAllowed: Bool
+
+    /// Reads path and query; `parameters` are those that the route takes besides.
+    ///
+    /// - Throws: `invalidRequest` with every violation, `environmentNotAllowed`.
+    init(_ app: App, _ input: RequestInput, besides parameters: Set<String> = []) throws(ServiceError) {
+        var checks = RequestChecks()
+        let user = checks.run { () throws(ServiceError) in try UserID(try input.parameter("user")) }
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: parameters.union(["environment", "include", "partial"]))
+        }
+        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
+        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
+        let isPartialAllowed = checks.run { () throws(ServiceError) in try input.flag("partial") }
+        guard checks.havePassed, let user, let environment, let includesSigned, let isPartialAllowed else {
+            throw checks.error
+        }
+        self.user = user
+        self.environment = environment
+        self.includesSigned = includesSigned
+        self.isPartialAllowed = isPartialAllowed
+    }
+}

@@ -1,0 +1,128 @@
+package import Domain
+import Foundation
+import HTTPTypes
+package import HummingbirdCore
+package import Logging
+package import Metrics
+package import NIOCore
+
+/// An Apple-compatible door: Apple's paths, bodies, statuses and error bodies for the programs of one environment.
+///
+/// Authentication, path, scope, environment, body limit and access log, in that order; then the call itself.
+package struct DoorFace: Sendable {
+    /// The largest body of a call that uploads no image, in bytes.
+    package static let maximumJSONBytes = 1 << 20
+
+    private let options: Face.Options
+    private let calls: DoorCalls
+    private let authenticator: DoorAuthenticator
+    private let logger: Logger
+    let meter: RequestMeter
+    let clock: HTTPDateClock
+    let now: WallClock
+    let makeRequestID: @Sendable () -> String
+
+    /// A door to one environment.
+    ///
+    /// `now` dates the `Date` and `Retry-After` headers.
+    package init(
+        _ options: Face.Options, calls: DoorCalls, authenticator: DoorAuthenticator, metrics: any MetricsFactory,
+        now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
+    ) {
+        self.options = options
+        self.calls = calls
+        self.authenticator = authenticator
+        meter = RequestMeter(face: options.name, factory: metrics)
+        clock = HTTPDateClock(now: now)
+        self.now = now
+        self.makeRequestID = makeRequestID
+        self.logger = logger
+    }
+
+    /// What a listener calls for every request: answers it; every failure becomes an answer as Apple would give it.
+    ///
+    /// Cancelled when the client goes away.
+    package func respond(to request: Request, from channel: any Channel) async -> Response {
+        let start = ContinuousClock.now
+        var record = AccessRecord(
+            listener: options.name, method: request.method,
+            requestID: RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID())
+        var response: Response
+        do {
+            response = try await answer(request, channel, deadline: start + options.deadline, &record)
+        } catch let error as ServiceError {
+            record.failure = error
+            response = DoorRefusal.response(to: error, now: now())
+        } catch {
+            let wrapped = ServiceError(.internalError, "Internal error.", cause: "\(type(of: error)): \(error)")
+            record.failure = wrapped
+            response = DoorRefusal.response(to: wrapped, now: now())
+        }
+        response.headers[.date] = clock.text()
+        response.headers[.cacheControl] = "no-store"
+        response.headers[.xRequestID] = record.requestID
+        record.status = response.status
+        record.duration = start.duration(to: .now)
+        meter.count(record)
+        record.write(to: logger)
+        return response
+    }
+
+    private func answer(
+        _ request: Request, _ channel: any Channel, deadline: ContinuousClock.Instant, _ record: inout AccessRecord
+    ) async throws -> Response {
+        let bearer = try await authenticator.bearer(of: request, from: channel)
+        record.caller = bearer.caller.name
+        let call: DoorCall
+        switch calls.match(request) {
+        case .unknown: return Response(status: .notFound)
+        case .otherMethod(let allowed):
+            return Response(
+                status: .methodNotAllowed, headers: [.allow: allowed.sorted().joined(separator: ", ")])
+        case .found(let found): call = found
+        }
+        record.route = call.name
+        try bearer.caller.require(call.scope, for: bearer.app.slug)
+        try calls.requireEnvironment(of: bearer.app)
+        let limit = call.kind == .imageUpload ? options.maximumBodyBytes : Self.maximumJSONBytes
+        let body = try await RequestBodyReader.collect(
+            request, maximumBytes: min(limit, options.maximumBodyBytes))
+        return try await calls.answer(call, request, body, bearer, deadline: deadline)
+    }
+}
+
+/// Finds out which caller a request at an Apple-compatible door comes from, by the JWT that it signed.
+package struct DoorAuthenticator: Sendable {
+    private let tokens: CallerTokenChecker
+    private let throttle: FailedAttempts
+
+    /// - Parameters:
+    ///   - tokens: checks the callers' JWTs.
+    ///   - now: a monotonic clock, for the throttle.
+    package init(
+        tokens: CallerTokenChecker, now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
+        self.tokens = tokens
+        throttle = FailedAttempts(now: now)
+    }
+
+    /// The bearer of a request's token.
+    ///
+    /// - Throws: `unauthenticated`, `tooManyFailedAttempts` for a source that keeps failing, `storeUnavailable`. A right
+    ///   token is always let in.
+    func bearer(
+        of request: Request, from channel: any Channel
+    ) async throws(ServiceError) -> CallerTokenChecker.Bearer {
+        do throws(ServiceError) {
+            guard let token = BearerCredential.token(request.headers[.authorization]) else {
+                throw ServiceError(.unauthenticated, "No bearer token.", cause: "no bearer token was sent")
+            }
+            return try await tokens.bearer(of: token)
+        } catch {
+            guard error.reason == .unauthenticated, let wait = throttle.noteFailure(of: channel) else { throw error }
+            throw ServiceError(
+                .tooManyFailedAttempts, "Too many failed attempts to authenticate from this address.",
+                cause: error.cause, retryAfter: wait)
+        }
+    }
+}

@@ -1,0 +1,157 @@
+package import Domain
+import HTTPTypes
+package import HummingbirdCore
+package import Logging
+package import Metrics
+package import NIOCore
+
+/// One face of the API: a path table behind request id, authentication, body limit and access log, in that order.
+package struct Face: Sendable {
+    /// Bounds and surroundings of a face.
+    package struct Options: Sendable {
+        /// The listener's name, for logs and metrics.
+        package var name: String
+        /// The largest request body, in bytes.
+        package var maximumBodyBytes: Int
+        /// How long a request may take, upstream calls and waits included.
+        package var deadline: Duration
+
+        package init(name: String, maximumBodyBytes: Int, deadline: Duration) {
+            self.name = name
+            self.maximumBodyBytes = maximumBodyBytes
+            self.deadline = deadline
+        }
+    }
+
+    private let options: Options
+    private let routes: [Route]
+    private let table: RouteTable
+    private let authenticator: Authenticator?
+    private let logger: Logger
+    let meter: RequestMeter
+    let clock: HTTPDateClock
+    let makeRequestID: @Sendable () -> String
+    let overload: OverloadResponse
+
+    /// A face with these routes.
+    ///
+    /// `authenticator` is nil for a face that is open to whoever reaches its listener; `now` dates the `Date` header.
+    package init(
+        _ options: Options, routes: [Route], authenticator: Authenticator?, metrics: any MetricsFactory,
+        now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
+    ) {
+        self.options = options
+        self.routes = routes
+        table = RouteTable(routes.map { ($0.method, $0.path) })
+        self.authenticator = authenticator
+        meter = RequestMeter(face: options.name, factory: metrics)
+        clock = HTTPDateClock(now: now)
+        self.logger = logger
+        self.makeRequestID = makeRequestID
+        let placeholder = "00000000-0000-0000-0000-000000000000"
+        overload = OverloadResponse(
+            ProblemResponse.answer(.overloaded, requestID: placeholder), placeholder: placeholder)
+    }
+
+    /// What a listener calls for every request: answers it; every failure becomes a problem answer.
+    ///
+    /// Cancelled when the client goes away. `place`: what the request may let go while it waits.
+    package func respond(
+        to request: Request, from channel: any Channel, place: RequestPlace? = nil
+    ) async -> Response {
+        let start = ContinuousClock.now
+        let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
+        var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
+        let preferences = PreferHeader(request.headers)
+        var route: Route?
+        var answer: Answer
+        do throws(ServiceError) {
+            let caller = try authenticator?.caller(of: request, from: channel)
+            record.caller = caller?.name
+            let (found, parameters) = try find(request)
+            route = found
+            record.route = found.path
+            answer = try await respond(
+                to: request,
+                Surroundings(
+                    requestID: requestID, start: start, preferences: preferences, caller: caller, place: place),
+                found, parameters)
+        } catch {
+            record.failure = error
+            answer = ProblemResponse.answer(error, requestID: requestID)
+            if case .methodNotAllowed = error.reason { answer.headers[.allow] = allowedMethods(request) }
+        }
+        let applied = preferences.applied(canRespondAsync: route?.goesOn ?? false)
+        record.status = answer.status
+        record.duration = start.duration(to: .now)
+        meter.count(record)
+        record.write(to: logger)
+        return answer.response(requestID: requestID, date: clock.text(), preferenceApplied: applied)
+    }
+
+    /// What the stages of a face know of a request.
+    private struct Surroundings {
+        let requestID: String
+        let start: ContinuousClock.Instant
+        let preferences: PreferHeader
+        let caller: Caller?
+        let place: RequestPlace?
+    }
+
+    private func respond(
+        to request: Request, _ surroundings: Surroundings, _ route: Route,
+        _ encoded: [(name: String, value: Substring)]
+    ) async throws(ServiceError) -> Answer {
+        let parameters = try Self.decode(encoded)
+        if let scope = route.scope, let caller = surroundings.caller,
+            let app = parameters.first(where: { $0.name == "app" })
+        {
+            try caller.require(scope, for: app.value)
+        }
+        let preferences = surroundings.preferences
+        let wait = route.goesOn ? nil : preferences.wait.map(Duration.seconds)
+        let input = RequestInput(
+            requestID: surroundings.requestID, headers: request.headers, preferences: preferences,
+            parameters: parameters, query: try QueryString.parse(request.uri.query),
+            body: try await RequestBodyReader.read(request, route.body, maximumBytes: options.maximumBodyBytes),
+            caller: surroundings.caller, deadline: surroundings.start + min(options.deadline, wait ?? options.deadline),
+            place: surroundings.place)
+        return try await route.handler(input)
+    }
+
+    private static func decode(
+        _ encoded: [(name: String, value: Substring)]
+    ) throws(ServiceError) -> [(name: String, value: String)] {
+        var decoded: [(name: String, value: String)] = []
+        decoded.reserveCapacity(encoded.count)
+        for (name, value) in encoded {
+            guard let text = PercentDecoding.decode(value) else {
+                throw .invalid([
+                    Violation(
+                        field: name, rule: "encoding",
+                        message: "The path parameter `\(name)` is not valid percent-encoded UTF-8.")
+                ])
+            }
+            decoded.append((name, text))
+        }
+        return decoded
+    }
+
+    private func find(
+        _ request: Request
+    ) throws(ServiceError) -> (Route, parameters: [(name: String, value: Substring)]) {
+        switch table.match(request.method, request.uri.path) {
+        case .found(let number, let parameters): return (routes[number], parameters)
+        case .otherMethod(let allowed):
+            throw ServiceError(.methodNotAllowed, "This path takes \(allowed), not \(request.method.rawValue).")
+        case .unknown:
+            throw ServiceError(.routeNotFound, "There is no route under this path; `api/openapi.yaml` lists them.")
+        }
+    }
+
+    /// The methods that the path takes, for the `Allow` header (RFC 9110 section 10.2.1).
+    private func allowedMethods(_ request: Request) -> String {
+        guard case .otherMethod(let allowed) = table.match(request.method, request.uri.path) else { return "" }
+        return allowed
+    }
+}

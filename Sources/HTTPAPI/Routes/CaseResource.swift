@@ -1,0 +1,152 @@
+import Domain
+import Foundation
+import HTTPTypes
+import JSON
+
+/// The refund requests that Apple asks about.
+struct CaseRoutes: Sendable {
+    private static let filters: Set<String> = ["state", "user", "transactionId", "environment"]
+    /// The longest `note`, in bytes of UTF-8.
+    private static let maximumNoteBytes = 500
+
+    let service: CaseService
+    let tokens: PageTokenCoder
+    let now: WallClock
+
+    /// `GET …/cases`: soonest deadline first.
+    func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: Self.filters.union(PageRequest.parameters))
+        }
+        let page = checks.run { () throws(ServiceError) in
+            try PageRequest(of: "cases", app, input, maximumSize: CaseQuery.maximumPageSize, tokens)
+        }
+        let states = checks.run { () throws(ServiceError) in try input.choices("state", RefundCase.State.self) }
+        let owner = checks.run { () throws(ServiceError) in try input.userFilter() }
+        let transactionID = checks.run { () throws(ServiceError) in try input.transactionFilter() }
+        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
+        guard checks.havePassed, let page, let states, let owner, let transactionID, let environment else {
+            throw checks.error
+        }
+        var query = CaseQuery(limit: page.limit)
+        query.states = states
+        query.owner = owner
+        query.transactionID = transactionID
+        query.environment = environment
+        query.after = try page.position(CaseQuery.Position.init(text:))
+        let found = try await service.cases(app: app, query)
+        let (cases, next) = page.page(found) { CaseQuery.Position(deadline: $0.deadline, id: $0.id).text }
+        let now = now()
+        return Answer.object(capacity: 256 + cases.count * CaseBody.size) { writer in
+            writer.memberArray("cases") { writer in
+                for refundCase in cases { writer.object { CaseBody.write(refundCase, now: now, to: &$0) } }
+            }
+            writer.memberIfPresent("nextPageToken", next)
+        }
+    }
+
+    /// `GET …/cases/{caseId}`: with its deliveries.
+    func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        return try await answer(try await service.refundCase(app: app, id: try input.parameter("caseId")))
+    }
+
+    /// `POST …/cases/{caseId}:decline`.
+    func decline(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        var fields = BodyFields(try input.jsonObject())
+        let note = fields.text("note", isRequired: false, bytes: 1...Self.maximumNoteBytes)
+        fields.refuseUnknown()
+        guard fields.havePassed else { throw fields.error }
+        let declined = try await service.decline(
+            app: app, id: try input.parameter("caseId"), note: note, caller: input.caller?.name ?? "")
+        return try await answer(declined)
+    }
+
+    private func answer(_ refundCase: RefundCase) async throws(ServiceError) -> Answer {
+        let deliveries = try await service.deliveries(of: refundCase)
+        let now = now()
+        return Answer.object(capacity: CaseBody.size + deliveries.count * DeliveryBody.size) { writer in
+            CaseBody.write(refundCase, now: now, to: &writer)
+            writer.memberArray("deliveries") { writer in
+                for delivery in deliveries { writer.object { DeliveryBody.write(delivery, to: &$0) } }
+            }
+        }
+    }
+}
+
+extension CaseQuery.Position {
+    /// Both parts in one text; the deadline in UNIX milliseconds, as precise as it is kept.
+    fileprivate var text: String { "\(Int64((deadline.timeIntervalSince1970 * 1000).rounded())) \(id)" }
+
+    fileprivate init?(text: String) {
+        let parts = text.split(separator: " ", maxSplits: 1)
+        guard parts.count == 2, let milliseconds = Int64(parts[0]) else { return nil }
+        self.init(deadline: Date(timeIntervalSince1970: TimeInterval(milliseconds) / 1000), id: String(parts[1]))
+    }
+}
+
+/// The case object of our API.
+enum CaseBody {
+    /// Room that a case takes.
+    static let size = 1024
+
+    /// `now`: tells how much time is left.
+    static func write(_ refundCase: RefundCase, now: Date, to writer: inout JSONWriter) {
+        writeSummary(refundCase, to: &writer)
+        writer.member("app", refundCase.app)
+        writer.memberOrNull("owner", refundCase.owner?.value)
+        writer.member("secondsLeft", secondsLeft(until: refundCase.deadline, now: now))
+        writer.member("requestedAt", Timestamp.text(refundCase.requestedAt))
+        writer.member("openedAt", Timestamp.text(refundCase.openedAt))
+        writer.memberObject("purchase") { write(refundCase.purchase, to: &$0) }
+        writer.memberArray("reminders") { writer in
+            for request in refundCase.requests.dropFirst() { write(request, to: &writer) }
+        }
+        if let decline = refundCase.decline {
+            writer.memberObject("decline") { writer in
+                writer.member("caller", decline.caller)
+                writer.memberOrNull("note", decline.note)
+                writer.member("at", Timestamp.text(decline.at))
+            }
+        } else {
+            writer.memberNull("decline")
+        }
+        writer.memberOrNull("outcome", refundCase.outcome?.rawValue)
+        writer.memberOrNull("decidedAt", refundCase.decidedAt.map(Timestamp.text))
+    }
+
+    /// What a problem tells of a case, so that its reader can pick one.
+    static func writeSummary(_ refundCase: RefundCase, to writer: inout JSONWriter) {
+        writer.member("id", refundCase.id)
+        writer.member("state", refundCase.state.rawValue)
+        writer.member("transactionId", refundCase.transactionID)
+        writer.member("environment", refundCase.environment.rawValue)
+        writer.member("deadline", Timestamp.text(refundCase.deadline))
+        writer.memberOrNull("reason", refundCase.reason)
+    }
+
+    /// Whole seconds, rounded down so that nobody counts on more; none after the deadline.
+    private static func secondsLeft(until deadline: Date, now: Date) -> Int64 {
+        max(0, Int64(deadline.timeIntervalSince(now).rounded(.down)))
+    }
+
+    private static func write(_ purchase: PurchaseFacts, to writer: inout JSONWriter) {
+        writer.member("originalTransactionId", purchase.originalTransactionID)
+        writer.memberOrNull("appTransactionId", purchase.appTransactionID)
+        writer.memberOrNull("appAccountToken", purchase.appAccountToken)
+        writer.memberOrNull("productId", purchase.productID)
+        writer.memberOrNull("type", purchase.productType?.rawValue)
+        writer.member("purchaseDate", Timestamp.text(purchase.purchaseDate))
+    }
+
+    private static func write(_ request: RefundCase.Request, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("notificationUUID", request.notificationUUID)
+            writer.member("signedAt", Timestamp.text(request.signedAt))
+            writer.member("receivedAt", Timestamp.text(request.receivedAt))
+            writer.memberOrNull("reason", request.reason)
+        }
+    }
+}

@@ -1,0 +1,134 @@
+import Domain
+import HTTPTypes
+import JSON
+
+/// What users agreed to, and their erasure.
+struct ConsentRoutes: Sendable {
+    let service: ConsentService
+
+    /// `PUT …/users/{user}/consent`.
+    func record(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let user = try UserID(try input.parameter("user"))
+        var fields = BodyFields(try input.jsonObject())
+        let isConsented = fields.boolean("consented")
+        let source = fields.text("source", bytes: 1...ConsentService.maximumSourceBytes)
+        let time = fields.time("at")
+        fields.refuseUnknown()
+        guard fields.havePassed, let isConsented, let source else { throw fields.error }
+        let outcome = try await service.record(
+            app: app, user: user, isConsented: isConsented, source: source, at: time,
+            caller: input.caller?.name ?? "")
+        return Answer.object { writer in
+            ConsentBody.write(outcome.record, to: &writer)
+            DeliveryBody.writeIDs("cancelled", outcome.cancelled, to: &writer)
+            DeliveryBody.writeIDs("mayHaveBeenSent", outcome.mayHaveBeenSent, to: &writer)
+        }
+    }
+
+    /// `GET …/users/{user}/consent`.
+    func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let user = try UserID(try input.parameter("user"))
+        let history = try await service.history(app: app, user: user)
+        return Answer.object { writer in
+            writer.member("app", app.slug)
+            writer.member("user", user.value)
+            ConsentBody.writeCurrent(history, to: &writer)
+            writer.memberArray("history") { writer in
+                for record in history { writer.object { ConsentBody.write(record, to: &$0) } }
+            }
+        }
+    }
+
+    /// `DELETE …/users/{user}`.
+    func erase(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let user = try UserID(try input.parameter("user"))
+        let report = try await service.erase(app: app, user: user)
+        return Answer.object(capacity: 1024) { ErasureBody.write(report, app, user, to: &$0) }
+    }
+}
+
+/// The objects of our API about a user's consent.
+enum ConsentBody {
+    /// What a user said.
+    static func write(_ record: ConsentRecord, to writer: inout JSONWriter) {
+        writer.member("app", record.app)
+        writer.member("user", record.user.value)
+        writer.member("consented", record.isConsented)
+        writer.member("source", record.source)
+        writer.member("at", Timestamp.text(record.at))
+        writer.member("recordedAt", Timestamp.text(record.recordedAt))
+        writer.member("recordedBy", record.recordedBy)
+    }
+
+    /// Writes the member `consent`: the record that decides.
+    static func writeCurrent(_ history: [ConsentRecord], to writer: inout JSONWriter) {
+        if let record = history.last {
+            writer.memberObject("consent") { write(record, to: &$0) }
+        } else {
+            writer.memberNull("consent")
+        }
+    }
+}
+
+/// What an erasure removed, and what stays and why.
+enum ErasureBody {
+    static func write(_ report: ErasureReport, _ app: App, _ user: UserID, to writer: inout JSONWriter) {
+        writer.member("app", app.slug)
+        writer.member("user", user.value)
+        writer.memberObject("erased") { writer in
+            writer.member("links", report.links)
+            writer.member("consentRecords", report.consentRecords)
+            writer.member("deliveries", report.deliveries)
+            writer.member("cases", report.cases)
+            writer.member("notifications", report.notifications)
+            writer.member("events", report.events)
+        }
+        let ended = report.cancelled + report.sending
+        let isSent = { (delivery: Delivery) in delivery.state == .accepted || delivery.mayHaveReachedApple }
+        DeliveryBody.writeIDs("cancelled", ended.filter { !isSent($0) }, to: &writer)
+        DeliveryBody.writeIDs("mayHaveBeenSent", ended.filter(isSent), to: &writer)
+        writer.memberArray("kept") { writer in
+            for (what, why) in kept(report) {
+                writer.object { writer in
+                    writer.member("what", what)
+                    writer.member("why", why)
+                }
+            }
+        }
+    }
+
+    private static func kept(_ report: ErasureReport) -> [(what: String, why: String)] {
+        var kept: [(what: String, why: String)] = []
+        if report.deliveries > 0 {
+            kept.append(
+                (
+                    "deliveries",
+                    "State, times and transaction id, without user and content: the proof of what Apple was told, until `retention.deliveries` is over."
+                ))
+        }
+        if report.cases > 0 {
+            kept.append(
+                ("cases", "Apple's refund requests and their outcomes, without the owner: they are about purchases."))
+        }
+        if report.notifications > 0 {
+            kept.append(
+                (
+                    "notifications",
+                    "What Apple signed, which names purchases, not your user; until `retention.notifications` is over."
+                ))
+        }
+        if report.isWithdrawalKept {
+            kept.append(
+                (
+                    "withdrawal",
+                    "Keyed hashes of the user and of its identifiers, so that the erasure does not undo a withdrawal of consent."
+                ))
+        }
+        kept.append(
+            ("backups", "Backups made before hold what they held; a restored one needs the erasure once more."))
+        return kept
+    }
+}

@@ -1,0 +1,123 @@
+import Domain
+import HTTPTypes
+import JSON
+
+/// What has become of the answers that were taken over.
+struct DeliveryRoutes: Sendable {
+    private static let filters: Set<String> = ["state", "user", "transactionId", "caseId", "environment", "since"]
+
+    let service: DeliveryService
+    let tokens: PageTokenCoder
+
+    /// `GET …/deliveries`: newest first.
+    func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: Self.filters.union(PageRequest.parameters))
+        }
+        let page = checks.run { () throws(ServiceError) in
+            try PageRequest(of: "deliveries", app, input, maximumSize: DeliveryQuery.maximumPageSize, tokens)
+        }
+        let states = checks.run { () throws(ServiceError) in try input.choices("state", Delivery.State.self) }
+        let user = checks.run { () throws(ServiceError) in try input.userFilter() }
+        let transactionID = checks.run { () throws(ServiceError) in try input.transactionFilter() }
+        let caseID = checks.run { () throws(ServiceError) in try input.single("caseId") }
+        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
+        let since = checks.run { () throws(ServiceError) in try input.time("since") }
+        guard checks.havePassed, let page, let states, let user, let transactionID, let caseID, let environment,
+            let since
+        else { throw checks.error }
+        var query = DeliveryQuery(limit: page.limit)
+        query.states = states
+        query.user = user
+        query.transactionID = transactionID
+        query.caseID = caseID
+        query.environment = environment
+        query.since = since
+        query.before = try page.position(\.self)
+        let (deliveries, next) = page.page(try await service.deliveries(app: app, query), position: \.id)
+        return Answer.object(capacity: 256 + deliveries.count * DeliveryBody.size) { writer in
+            writer.memberArray("deliveries") { writer in
+                for delivery in deliveries { writer.object { DeliveryBody.write(delivery, to: &$0) } }
+            }
+            writer.memberIfPresent("nextPageToken", next)
+        }
+    }
+
+    /// `GET …/deliveries/{deliveryId}`.
+    func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let delivery = try await service.delivery(app: app, id: try input.parameter("deliveryId"))
+        return Answer.object(capacity: DeliveryBody.size) { DeliveryBody.write(delivery, to: &$0) }
+    }
+
+    /// `POST …/deliveries/{deliveryId}:cancel`.
+    func cancel(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let delivery = try await service.cancel(
+            app: app, id: try input.parameter("deliveryId"), caller: input.caller?.name ?? "")
+        return Answer.object(delivery.state.isFinal ? .ok : .accepted, capacity: DeliveryBody.size) {
+            DeliveryBody.write(delivery, to: &$0)
+        }
+    }
+}
+
+/// The delivery object of our API.
+enum DeliveryBody {
+    /// Room that a delivery takes.
+    static let size = 1024
+
+    static func write(_ delivery: Delivery, to writer: inout JSONWriter) {
+        writer.member("id", delivery.id)
+        writer.member("app", delivery.app)
+        writer.memberOrNull("caseId", delivery.caseID)
+        writer.memberOrNull("user", delivery.user?.value)
+        writer.member("caller", delivery.caller)
+        writer.member("transactionId", delivery.transactionID)
+        writer.memberOrNull("environment", delivery.environment?.rawValue)
+        writer.member("version", delivery.version.rawValue)
+        writer.member("state", delivery.state.rawValue)
+        writer.member("createdAt", Timestamp.text(delivery.createdAt))
+        writer.member("deadline", Timestamp.text(delivery.deadline))
+        writer.memberOrNull("nextAttemptAt", delivery.nextAttemptAt.map(Timestamp.text))
+        writer.member("attemptCount", delivery.attemptCount)
+        writer.memberArray("attempts") { writer in
+            for attempt in delivery.attempts { write(attempt, to: &writer) }
+        }
+        writer.member("mayHaveReachedApple", delivery.mayHaveReachedApple)
+        if let failure = delivery.failure {
+            writer.memberObject("failure") { write(failure, to: &$0) }
+        } else {
+            writer.memberNull("failure")
+        }
+        writer.memberOrNull("endedAt", delivery.endedAt.map(Timestamp.text))
+        writer.memberArray("warnings") { writer in
+            for warning in delivery.warnings { writer.value(warning) }
+        }
+    }
+
+    /// Writes a member with the ids of deliveries.
+    static func writeIDs(_ name: String, _ deliveries: [Delivery], to writer: inout JSONWriter) {
+        writer.memberArray(name) { writer in
+            for delivery in deliveries { writer.value(delivery.id) }
+        }
+    }
+
+    private static func write(_ attempt: DeliveryAttempt, to writer: inout JSONWriter) {
+        writer.object { writer in
+            writer.member("startedAt", Timestamp.text(attempt.startedAt))
+            let (seconds, attoseconds) = attempt.duration.components
+            writer.member("durationMilliseconds", seconds * 1000 + attoseconds / 1_000_000_000_000_000)
+            writer.memberOrNull("httpStatus", attempt.httpStatus)
+            writer.memberOrNull("errorCode", attempt.errorCode)
+            writer.memberOrNull("failure", attempt.failure)
+        }
+    }
+
+    /// In the words of a problem, without what belongs to one request.
+    private static func write(_ failure: DeliveryFailure, to writer: inout JSONWriter) {
+        writer.member("reason", ProblemResponse.constant(failure.reason))
+        writer.member("detail", failure.message)
+        if let apple = failure.apple { writer.memberObject("apple") { ProblemResponse.write(apple, to: &$0) } }
+    }
+}

@@ -1,0 +1,117 @@
+import Domain
+import HTTPTypes
+import JSON
+
+/// What happens, for callers that follow it.
+struct EventRoutes: Sendable {
+    /// Events of a page when the caller does not say.
+    private static let defaultLimit = 100
+    /// The longest wait for the first event, in seconds.
+    private static let maximumWait = 60
+
+    let feed: EventFeed
+
+    /// `GET …/events`: in the order of their commits.
+    func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: ["after", "from", "limit", "wait"])
+        }
+        let start = checks.run { () throws(ServiceError) in try Self.start(input) }
+        let limit = checks.run { () throws(ServiceError) in
+            try input.integer("limit", in: 1...EventFeed.maximumPageSize) ?? Self.defaultLimit
+        }
+        let wait = checks.run { () throws(ServiceError) in try input.integer("wait", in: 0...Self.maximumWait) ?? 0 }
+        guard checks.havePassed, let start, let limit, let wait else { throw checks.error }
+        // Whoever waits for events does no work meanwhile.
+        if wait > 0 { input.place?.leave() }
+        defer { input.place?.retake() }
+        let page = try await feed.events(
+            app: app, from: start, limit: limit, wait: min(.seconds(wait), input.timeLeft))
+        return Answer.object(capacity: 128 + page.events.count * EventBody.size) { writer in
+            writer.memberArray("events") { writer in
+                for event in page.events { writer.object { EventBody.write(event, to: &$0) } }
+            }
+            writer.member("cursor", String(page.cursor))
+            writer.member("hasMore", page.hasMore)
+        }
+    }
+
+    private static func start(_ input: RequestInput) throws(ServiceError) -> EventFeed.Start {
+        let cursor = try input.single("after")
+        let time = try input.time("from")
+        switch (cursor, time) {
+        case (nil, nil): return .now
+        case (nil, let time?): return .time(time)
+        case (let cursor?, nil):
+            guard let position = Int64(cursor), position >= 0, String(position) == cursor else {
+                throw violation("after", "format", "`after` must be the `cursor` of an earlier answer.")
+            }
+            return .cursor(position)
+        case (.some, .some): throw violation("from", "exclusive", "Give `after` or `from`, not both.")
+        }
+    }
+
+    private static func violation(_ field: String, _ rule: String, _ message: String) -> ServiceError {
+        .invalid([Violation(field: field, rule: rule, message: message)])
+    }
+}
+
+/// An event as a CloudEvent in JSON.
+///
+/// Source: CloudEvents 1.0 (https://github.com/cloudevents/spec/blob/v1.0.2/cloudevents/spec.md), section "Context Attributes";
+/// JSON Event Format 1.0.2, section 3.
+enum EventBody {
+    /// Room that an event takes.
+    static let size = 512
+
+    static func write(_ event: ServiceEvent, to writer: inout JSONWriter) {
+        writer.member("specversion", "1.0")
+        writer.member("id", String(event.position))
+        writer.member("source", "/v1/apps/\(event.app)")
+        writer.member("type", "purser.\(event.kind.rawValue)")
+        writer.member("subject", event.subject)
+        writer.member("time", Timestamp.text(event.at))
+        writer.member("datacontenttype", "application/json")
+        writer.memberObject("data") { writeData(event, to: &$0) }
+    }
+
+    /// What is known, each under the name that it has elsewhere in our API.
+    private static func writeData(_ event: ServiceEvent, to writer: inout JSONWriter) {
+        switch event.kind {
+        case .notificationReceived: writer.member("notificationUUID", event.subject)
+        case .caseOpened, .caseReminded, .caseAnswered, .caseDeclined, .caseExpired, .caseDecided:
+            writer.member("caseId", event.subject)
+            writer.memberIfPresent("outcome", event.detail)
+        case .deliveryQueued, .deliveryAccepted, .deliveryRefused, .deliveryExpired, .deliveryCancelled:
+            writer.member("deliveryId", event.subject)
+            writer.memberIfPresent("caseId", event.caseID)
+            writer.memberIfPresent(
+                "reason",
+                event.detail.map { ServiceError.Reason(rawValue: $0).map(ProblemResponse.constant) ?? $0 })
+        }
+        writer.memberIfPresent("state", state(after: event.kind))
+        writer.memberIfPresent("notificationType", event.notificationType)
+        writer.memberIfPresent("notificationSubtype", event.subtype)
+        writer.memberIfPresent("environment", event.environment?.rawValue)
+        writer.memberIfPresent("transactionId", event.transactionID)
+        writer.memberIfPresent("user", event.user?.value)
+    }
+
+    /// What the case or the delivery is by the event; nil where an event does not say.
+    private static func state(after kind: ServiceEvent.Kind) -> String? {
+        switch kind {
+        case .notificationReceived, .caseReminded: nil
+        case .caseOpened: RefundCase.State.open.rawValue
+        case .caseAnswered: RefundCase.State.answered.rawValue
+        case .caseDeclined: RefundCase.State.declined.rawValue
+        case .caseExpired: RefundCase.State.expired.rawValue
+        case .caseDecided: RefundCase.State.decided.rawValue
+        case .deliveryQueued: Delivery.State.queued.rawValue
+        case .deliveryAccepted: Delivery.State.accepted.rawValue
+        case .deliveryRefused: Delivery.State.refused.rawValue
+        case .deliveryExpired: Delivery.State.expired.rawValue
+        case .deliveryCancelled: Delivery.State.cancelled.rawValue
+        }
+    }
+}

@@ -1,0 +1,239 @@
+import Domain
+import Foundation
+import HTTPTypes
+import JSON
+
+/// The notifications that have come, and those that somebody forwards.
+struct ReceivedNotificationRoutes: Sendable {
+    private static let filters: Set<String> = [
+        "type", "subtype", "user", "transactionId", "environment", "since",
+    ]
+
+    let service: NotificationService
+    let tokens: PageTokenCoder
+
+    /// `GET …/notifications`: latest first.
+    func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: Self.filters.union(PageRequest.parameters))
+        }
+        let page = checks.run { () throws(ServiceError) in
+            try PageRequest(of: "notifications", app, input, maximumSize: NotificationQuery.maximumPageSize, tokens)
+        }
+        let type = checks.run { () throws(ServiceError) in try input.single("type") }
+        let subtype = checks.run { () throws(ServiceError) in try input.single("subtype") }
+        let user = checks.run { () throws(ServiceError) in try input.userFilter() }
+        let transactionID = checks.run { () throws(ServiceError) in try input.transactionFilter() }
+        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
+        let since = checks.run { () throws(ServiceError) in try input.time("since") }
+        guard checks.havePassed, let page, let type, let subtype, let user, let transactionID, let environment,
+            let since
+        else { throw checks.error }
+        var query = NotificationQuery(limit: page.limit)
+        query.type = type
+        query.subtype = subtype
+        query.user = user
+        query.transactionID = transactionID
+        query.environment = environment
+        query.since = since
+        query.before = try page.position { Int64($0) }
+        let found = try await service.notifications(app: app, query)
+        let (entries, next) = page.page(found) { String($0.position) }
+        return Answer.object(capacity: NotificationBody.capacity(entries.map(\.notification))) { writer in
+            writer.memberArray("notifications") { writer in
+                for entry in entries {
+                    writer.object { NotificationBody.write(entry.notification, includesSigned: false, to: &$0) }
+                }
+            }
+            writer.memberIfPresent("nextPageToken", next)
+        }
+    }
+
+    /// `GET …/notifications/{notificationUUID}`.
+    func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in try input.refuseUnknownQuery(besides: ["include"]) }
+        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
+        guard checks.havePassed, let includesSigned else { throw checks.error }
+        let stored = try await service.notification(app: app, uuid: try input.parameter("notificationUUID"))
+        let signedSize = includesSigned ? stored.notification.signed.utf8.count : 0
+        return Answer.object(capacity: NotificationBody.capacity([stored]) + signedSize) {
+            NotificationBody.write(stored, includesSigned: includesSigned, to: &$0)
+        }
+    }
+
+    /// `POST …/notifications`: one that came in elsewhere.
+    func forward(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.refuseUnknownQuery(besides: [])
+        let body = try SignedPayloadBody(try input.jsonObject(), takesUnknown: false)
+        switch try await service.receive(body.signedPayload, app: app, source: .forwarded) {
+        case .new(let uuid): return Answer.object(.created) { $0.member("notificationUUID", uuid) }
+        case .known(let uuid): return Answer.object { $0.member("notificationUUID", uuid) }
+        }
+    }
+}
+
+/// Where Apple posts its notifications: verify, keep, answer.
+///
+/// The App Store takes any status but those of success for "try again", so a status here is also advice to whoever reads logs.
+struct WebhookRoutes: Sendable {
+    let apps: AppCatalog
+    let service: NotificationService
+
+    /// `POST /webhooks/apple/{app}`; Apple may add members to the body.
+    func receive(_ input: RequestInput) async throws(ServiceError) -> Answer {
+        let app = try apps.app(try input.parameter("app"))
+        let body = try SignedPayloadBody(try input.jsonObject(), takesUnknown: true)
+        _ = try await service.receive(body.signedPayload, app: app, source: .webhook)
+        return Answer.object { _ in }
+    }
+}
+
+/// The body around a notification that Apple signed.
+///
+/// Source: https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2
+struct SignedPayloadBody: Sendable {
+    /// Compact JWS, unverified.
+    let signedPayload: String
+
+    /// `takesUnknown`: whether members are let pass that the body does not have today.
+    ///
+    /// - Throws: `invalidRequest`.
+    init(_ members: JSONMembers, takesUnknown: Bool) throws(ServiceError) {
+        var fields = BodyFields(members)
+        let signed = fields.text("signedPayload", bytes: 1...Routes.maximumNotificationBytes)
+        if !takesUnknown { fields.refuseUnknown() }
+        guard fields.havePassed, let signed else { throw fields.error }
+        signedPayload = signed
+    }
+}
+
+/// What Apple has sent us or tried to: its history, and notifications asked for as a test.
+struct NotificationRoutes: Sendable {
+    let gateway: any NotificationGateway
+    let now: WallClock
+
+    /// `POST …/testNotifications`.
+    func requestTest(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in try input.refuseUnknownQuery(besides: ["environment"]) }
+        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
+        guard checks.havePassed, let environment else { throw checks.error }
+        let token = try await gateway.requestTestNotification(input.call(app, environment))
+        var answer = Answer.object(.accepted) { writer in
+            writer.member("testNotificationToken", token)
+            writer.member("environment", environment.rawValue)
+        }
+        // A token that would have to be encoded is one that the status route refuses, so it gets no address.
+        if AppleIdentifier.testNotification.isValid(token) {
+            answer.headers[.location] =
+                "/v1/apps/\(app.slug)/testNotifications/\(token)?environment=\(environment.rawValue)"
+        }
+        return answer
+    }
+
+    /// `GET …/testNotifications/{token}`.
+    func test(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        let token = checks.run { () throws(ServiceError) in try input.identifier("token", .testNotification) }
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: ["environment", "include"])
+        }
+        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
+        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
+        guard checks.havePassed, let token, let environment, let includesSigned else { throw checks.error }
+        let sent = try await gateway.testNotification(token, input.call(app, environment))
+        return Answer.object(capacity: 4096) {
+            NotificationBody.write(sent, includesSigned: includesSigned, to: &$0)
+        }
+    }
+
+    /// `POST …/appleNotificationHistory:query`: one page of Apple's a call.
+    func history(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let fields = try input.jsonObject().fieldValues
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: ["environment", "include", "paginationToken"])
+        }
+        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
+        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
+        let token = checks.run { () throws(ServiceError) in try Self.paginationToken(input) }
+        // Without an environment the wider window is the one that cannot refuse too much.
+        let query = checks.run { () throws(ServiceError) in
+            try NotificationHistoryQuery(fields, environment: environment ?? .production, now: now())
+        }
+        guard checks.havePassed, let environment, let includesSigned, let token, let query else { throw checks.error }
+        let page = try await gateway.notificationHistoryPage(
+            query, paginationToken: token, input.call(app, environment)
+        ).verifiedWhole()
+        return Answer.object(capacity: 8192) { writer in
+            writer.member("environment", environment.rawValue)
+            writer.memberArray("notificationHistory") { writer in
+                for sent in page.notifications {
+                    writer.object { NotificationBody.write(sent, includesSigned: includesSigned, to: &$0) }
+                }
+            }
+            writer.member("hasMore", page.hasMore)
+            writer.memberIfPresent("paginationToken", page.paginationToken)
+        }
+    }
+
+    private static func paginationToken(_ input: RequestInput) throws(ServiceError) -> String? {
+        guard let token = try input.single("paginationToken") else { return nil }
+        try PagePosition.checkPaginationToken(token)
+        return token
+    }
+}
+
+/// The objects of our API for Apple's notifications: their decoded parts byte for byte.
+enum NotificationBody {
+    /// A notification that Apple sent or tried to send.
+    static func write(_ sent: SentNotification, includesSigned: Bool, to writer: inout JSONWriter) {
+        write(sent.notification, includesSigned: includesSigned, to: &writer)
+        writer.memberArray("sendAttempts") { writer in
+            for attempt in sent.attempts {
+                writer.object { writer in
+                    writer.memberIfPresent("attemptDate", attempt.attemptDate)
+                    writer.memberIfPresent("sendAttemptResult", attempt.result)
+                }
+            }
+        }
+    }
+
+    /// A notification that is kept here.
+    static func write(_ stored: StoredNotification, includesSigned: Bool, to writer: inout JSONWriter) {
+        let apple = stored.notification
+        writer.member("notificationUUID", apple.notificationUUID)
+        writer.member("notificationType", apple.notificationType)
+        writer.memberOrNull("subtype", apple.subtype)
+        writer.member("source", stored.source.rawValue)
+        writer.member("receivedAt", Timestamp.text(stored.receivedAt))
+        writer.memberOrNull("processedAt", stored.processedAt.map(Timestamp.text))
+        writer.memberOrNull("user", stored.user?.value)
+        write(apple, includesSigned: includesSigned, to: &writer)
+    }
+
+    /// The capacity that an answer with these notifications needs.
+    static func capacity(_ notifications: some Collection<StoredNotification>) -> Int {
+        notifications.reduce(256) { size, stored in
+            let apple = stored.notification
+            let parts = [apple.transaction?.payload, apple.renewalInfo?.payload, apple.appTransaction?.payload]
+            return parts.reduce(size + 512 + apple.payload.count) { $0 + ($1?.count ?? 0) }
+        }
+    }
+
+    private static func write(
+        _ notification: AppleNotification, includesSigned: Bool, to writer: inout JSONWriter
+    ) {
+        writer.memberRaw("notification", notification.payload)
+        if let transaction = notification.transaction { writer.memberRaw("transaction", transaction.payload) }
+        if let renewalInfo = notification.renewalInfo { writer.memberRaw("renewalInfo", renewalInfo.payload) }
+        if let appTransaction = notification.appTransaction {
+            writer.memberRaw("appTransaction", appTransaction.payload)
+        }
+        writer.member("environment", notification.environment.rawValue)
+        writer.member("verified", true)
+        if includesSigned { writer.member("signedPayload", notification.signed) }
+    }
+}

@@ -1,0 +1,157 @@
+import Domain
+import HTTPTypes
+import JSON
+
+/// Subscriptions and their statuses: of a user, or of a transaction's Apple Account.
+struct SubscriptionRoutes: Sendable {
+    let gateway: any SubscriptionGateway
+    let service: UserSubscriptionsService
+
+    /// `GET …/users/{user}/subscriptions`.
+    func forUser(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        let request = checks.run { () throws(ServiceError) in try UserRequest(app, input, besides: ["status"]) }
+        let statuses = checks.run { () throws(ServiceError) in try Self.statuses(input) }
+        guard let request, let statuses else { throw checks.error }
+        let list = try await service.subscriptions(
+            of: request.user, statuses: statuses, isPartialAllowed: request.isPartialAllowed,
+            input.call(app, request.environment))
+        let includesSigned = request.includesSigned
+        let capacity = SubscriptionBody.capacity(list.subscriptions, includesSigned: includesSigned)
+        return Answer.object(capacity: capacity) { writer in
+            SubscriptionBody.write("subscriptions", list.subscriptions, includesSigned: includesSigned, to: &writer)
+            writer.member("othersOmitted", list.othersOmitted)
+            writer.member("complete", list.gaps.isEmpty)
+            writer.member("readAt", Timestamp.text(list.readAt))
+            GapBody.write(list.gaps, requestID: input.requestID, to: &writer)
+        }
+    }
+
+    /// `GET …/transactions/{transactionId}/subscriptions`.
+    func forTransaction(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        let request = checks.run { () throws(ServiceError) in
+            try TransactionRequest(app, input, takesInclude: true, besides: ["status"])
+        }
+        let statuses = checks.run { () throws(ServiceError) in try Self.statuses(input) }
+        guard let request, let statuses else { throw checks.error }
+        let found = try await gateway.subscriptionStatuses(
+            request.identifier, statuses: statuses, input.call(app, request.environment))
+        let subscriptions = found.subscriptions
+        let capacity = SubscriptionBody.capacity(subscriptions, includesSigned: request.includesSigned)
+        return Answer.object(capacity: capacity) { writer in
+            writer.member("environment", found.environment.rawValue)
+            SubscriptionBody.write(
+                "subscriptions", subscriptions, includesSigned: request.includesSigned, to: &writer)
+        }
+    }
+
+    private static func statuses(_ input: RequestInput) throws(ServiceError) -> [SubscriptionStatus] {
+        try SubscriptionStatus.filter(input.query.filter { $0.name == "status" }.map(\.value))
+    }
+}
+
+/// The subscription object of our API: Apple's decoded payloads, spliced in byte for byte.
+enum SubscriptionBody {
+    static func write(_ entry: GroupedSubscription, includesSigned: Bool, to writer: inout JSONWriter) {
+        let subscription = entry.subscription
+        writer.member("status", subscription.status.rawValue)
+        writer.member("subscriptionGroupIdentifier", entry.subscriptionGroupIdentifier)
+        writer.member("originalTransactionId", subscription.originalTransactionID)
+        writer.memberRaw("transaction", subscription.transaction.payload)
+        writer.memberRaw("renewalInfo", subscription.renewalInfo.payload)
+        writer.member("environment", subscription.transaction.environment.rawValue)
+        writer.member("verified", true)
+        guard includesSigned else { return }
+        writer.member("signedTransactionInfo", subscription.transaction.signed)
+        writer.member("signedRenewalInfo", subscription.renewalInfo.signed)
+    }
+
+    /// Writes a member that is an array of subscriptions.
+    static func write(
+        _ name: String, _ entries: [GroupedSubscription], includesSigned: Bool, to writer: inout JSONWriter
+    ) {
+        writer.memberArray(name) { writer in
+            for entry in entries { writer.object { write(entry, includesSigned: includesSigned, to: &$0) } }
+        }
+    }
+
+    /// The capacity that an answer with these subscriptions needs.
+    static func capacity(_ entries: [GroupedSubscription], includesSigned: Bool) -> Int {
+        entries.reduce(512) { size, entry in
+            let (transaction, renewal) = (entry.subscription.transaction, entry.subscription.renewalInfo)
+            let signed = includesSigned ? transaction.signed.utf8.count + renewal.signed.utf8.count : 0
+            return size + 256 + transaction.payload.count + renewal.payload.count + signed
+        }
+    }
+}
+
+/// Extending renewal dates: of one subscription, or of all subscribers of a product.
+struct ExtensionRoutes: Sendable {
+    let gateway: any SubscriptionGateway
+
+    /// `PUT …/transactions/{transactionId}/renewalExtension`.
+    func extend(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let fields = try input.jsonObject().fieldValues
+        var checks = RequestChecks()
+        let request = checks.run { () throws(ServiceError) in
+            try TransactionRequest(app, input, .originalTransaction)
+        }
+        let wanted = checks.run { () throws(ServiceError) in try RenewalExtension(fields) }
+        guard let request, let wanted else { throw checks.error }
+        let outcome = try await gateway.extendRenewalDate(
+            wanted, originalTransactionID: request.identifier, input.call(app, request.environment))
+        return Answer.object { writer in
+            writer.member("originalTransactionId", outcome.originalTransactionID ?? request.identifier)
+            writer.memberIfPresent("webOrderLineItemId", outcome.webOrderLineItemID)
+            writer.member("success", outcome.success)
+            writer.memberIfPresent("effectiveDate", outcome.effectiveDate)
+            writer.member("environment", outcome.environment.rawValue)
+        }
+    }
+
+    /// `POST …/renewalExtensions`.
+    func extendAll(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let fields = try input.jsonObject().fieldValues
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in try input.refuseUnknownQuery(besides: ["environment"]) }
+        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
+        let wanted = checks.run { () throws(ServiceError) in try MassRenewalExtension(fields) }
+        guard checks.havePassed, let environment, let wanted else { throw checks.error }
+        let identifier = try await gateway.extendRenewalDates(wanted, input.call(app, environment))
+        var answer = Answer.object(.accepted) { writer in
+            writer.member("requestIdentifier", identifier)
+            writer.member("productId", wanted.productID)
+            writer.member("environment", environment.rawValue)
+        }
+        // Both stand in a path as they are: their rules admit nothing that would have to be encoded.
+        answer.headers[.location] =
+            "/v1/apps/\(app.slug)/renewalExtensions/\(wanted.productID)/\(wanted.extension.requestIdentifier)?environment=\(environment.rawValue)"
+        return answer
+    }
+
+    /// `GET …/renewalExtensions/{productId}/{requestIdentifier}`.
+    func status(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        let product = checks.run { () throws(ServiceError) in try input.identifier("productId", .product) }
+        let identifier = checks.run { () throws(ServiceError) in
+            let text = try input.parameter("requestIdentifier")
+            try MassRenewalExtension.checkIdentifier(text, field: "requestIdentifier")
+            return text
+        }
+        checks.require { () throws(ServiceError) in try input.refuseUnknownQuery(besides: ["environment"]) }
+        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
+        guard checks.havePassed, let product, let identifier, let environment else { throw checks.error }
+        let status = try await gateway.massExtensionStatus(
+            productID: product, requestIdentifier: identifier, input.call(app, environment))
+        return Answer.object { writer in
+            writer.member("requestIdentifier", status.requestIdentifier ?? identifier)
+            writer.member("productId", product)
+            writer.member("complete", status.isComplete)
+            writer.memberIfPresent("completeDate", status.completeDate)
+            writer.memberIfPresent("succeededCount", status.succeededCount)
+            writer.memberIfPresent("failedCount", status.failedCount)
+            writer.member("environment", environment.rawValue)
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Domain
+import JSON
+
+/// What Apple knows of single transactions, and what can be done with one.
+struct TransactionRoutes: Sendable {
+    let gateway: any AppStoreServerAPI
+    let batch: TransactionBatchService
+
+    /// `GET …/transactions/{transactionId}`.
+    func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let request = try TransactionRequest(app, input, takesInclude: true)
+        let transaction = try await gateway.transaction(request.identifier, input.call(app, request.environment))
+        let capacity = TransactionBody.capacity(
+            CollectionOfOne(transaction), includesSigned: request.includesSigned)
+        return Answer.object(capacity: capacity) {
+            TransactionBody.write(transaction, includesSigned: request.includesSigned, to: &$0)
+        }
+    }
+
+    /// `GET …/transactions/{transactionId}/appTransaction`.
+    func appTransaction(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let request = try TransactionRequest(app, input, takesInclude: true)
+        let found = try await gateway.appTransaction(request.identifier, input.call(app, request.environment))
+        return Answer.object(capacity: 512 + found.data.payload.count + found.data.signed.utf8.count) { writer in
+            writer.memberRaw("appTransaction", found.data.payload)
+            writer.member("environment", found.environment.rawValue)
+            writer.member("verified", true)
+            if request.includesSigned { writer.member("signed", found.data.signed) }
+        }
+    }
+
+    /// `PUT …/transactions/{transactionId}/appAccountToken`.
+    func setAppAccountToken(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let fields = try input.jsonObject().fieldValues
+        var checks = RequestChecks()
+        let request = checks.run { () throws(ServiceError) in try TransactionRequest(app, input, .originalTransaction) }
+        let token = checks.run { () throws(ServiceError) in try AppAccountToken.read(fields) }
+        guard let request, let token else { throw checks.error }
+        let environment = try await gateway.setAppAccountToken(
+            token, originalTransactionID: request.identifier, input.call(app, request.environment))
+        return Answer.object { writer in
+            writer.member("originalTransactionId", request.identifier)
+            writer.member("appAccountToken", token)
+            writer.member("environment", environment.rawValue)
+        }
+    }
+
+    /// `POST …/transactions/{transactionId}:finish`.
+    func finish(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let request = try TransactionRequest(app, input)
+        let environment = try await gateway.finish(request.identifier, input.call(app, request.environment))
+        return Answer.object { writer in
+            writer.member("transactionId", request.identifier)
+            writer.member("environment", environment.rawValue)
+        }
+    }
+
+    /// `POST …/transactions:batchGet`.
+    func batchGet(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let fields = try input.jsonObject().fieldValues
+        var checks = RequestChecks()
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: ["environment", "include"])
+        }
+        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
+        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
+        let identifiers = checks.run { () throws(ServiceError) in try TransactionBatchService.identifiers(fields) }
+        guard checks.havePassed, let includesSigned, let environment, let identifiers else { throw checks.error }
+        let entries = try await batch.transactions(identifiers, input.call(app, environment))
+        let capacity = TransactionBody.capacity(
+            entries.compactMap { try? $0.result.get() }, includesSigned: includesSigned)
+        return Answer.object(capacity: capacity) { writer in
+            writer.memberArray("transactions") { writer in
+                for entry in entries {
+                    writer.object { writer in
+                        writer.member("transactionId", entry.transactionID)
+                        switch entry.result {
+                        case .success(let transaction):
+                            TransactionBody.write(transaction, includesSigned: includesSigned, to: &writer)
+                        case .failure(let error):
+                            ProblemResponse.writeMember(error, requestID: input.requestID, to: &writer)
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The transaction object of our API: Apple's decoded payload, spliced in byte for byte.
+enum TransactionBody {
+    /// Room that the members around the payload take.
+    static let overhead = 128
+
+    static func write(_ transaction: Transaction, includesSigned: Bool, to writer: inout JSONWriter) {
+        writer.memberRaw("transaction", transaction.payload)
+        writer.member("environment", transaction.environment.rawValue)
+        writer.member("verified", true)
+        if includesSigned { writer.member("signed", transaction.signed) }
+    }
+
+    /// The capacity that an answer with these transactions needs.
+    static func capacity(_ transactions: some Collection<Transaction>, includesSigned: Bool) -> Int {
+        transactions.reduce(256) { size, transaction in
+            size + overhead + transaction.payload.count + (includesSigned ? transaction.signed.utf8.count : 0)
+        }
+    }
+}
+
+/// What Apple knows by order id.
+struct OrderRoutes: Sendable {
+    /// Apple's `status` of an order id that is none of the app's.
+    private static let invalidStatus: Int64 = 1
+
+    let gateway: any TransactionGateway
+
+    /// `GET …/orders/{orderId}`: production only, as Apple has no such call in the sandbox.
+    func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        let identifier = checks.run { () throws(ServiceError) in try input.identifier("orderId", .order) }
+        checks.require { () throws(ServiceError) in
+            try input.refuseUnknownQuery(besides: ["environment", "include"])
+        }
+        checks.require { () throws(ServiceError) in try Self.requireProduction(app, input) }
+        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
+        guard checks.havePassed, let identifier, let includesSigned else { throw checks.error }
+        let order = try await gateway.order(identifier, input.call(app, .production))
+        guard order.status != Self.invalidStatus else {
+            throw ServiceError(.orderNotFound, "Apple knows no order `\(identifier)` of app `\(app.slug)`.")
+        }
+        let capacity = TransactionBody.capacity(order.transactions, includesSigned: includesSigned)
+        return Answer.object(capacity: capacity) { writer in
+            writer.member("orderId", identifier)
+            writer.member("status", order.status)
+            writer.memberArray("transactions") { writer in
+                for transaction in order.transactions {
+                    writer.object { TransactionBody.write(transaction, includesSigned: includesSigned, to: &$0) }
+                }
+            }
+            writer.member("environment", order.environment.rawValue)
+        }
+    }
+
+    private static func requireProduction(_ app: App, _ input: RequestInput) throws(ServiceError) {
+        guard try input.environment(for: app) != .sandbox else {
+            throw .invalid([
+                Violation(
+                    field: "environment", rule: "enum", message: "Orders can only be looked up in `Production`.")
+            ])
+        }
+        _ = try RequestInput.environment(AppStoreEnvironment.production.rawValue, for: app)
+    }
+}

@@ -1,0 +1,132 @@
+import Domain
+import JSON
+
+/// What is known of a user, at a glance.
+struct UserOverviewRoutes: Sendable {
+    /// The most open cases that are shown; the list of cases has them all.
+    private static let maximumCases = 50
+
+    let service: UserOverviewService
+    let consent: ConsentService
+    let cases: CaseService
+
+    /// `GET …/users/{user}`.
+    func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let request = try UserRequest(app, input)
+        let history = try await consent.history(app: app, user: request.user)
+        let openCases = try await openCases(of: request.user, app, request.environment)
+        let overview = try await service.overview(
+            of: request.user, isPartialAllowed: request.isPartialAllowed, input.call(app, request.environment))
+        let includesSigned = request.includesSigned
+        let capacity =
+            SubscriptionBody.capacity(overview.activeSubscriptions, includesSigned: includesSigned)
+            + 300 * (overview.links.count + openCases.count)
+        return Answer.object(capacity: capacity) { writer in
+            writer.member("app", app.slug)
+            writer.member("user", request.user.value)
+            LinkBody.write(overview.links, to: &writer)
+            ConsentBody.writeCurrent(history, to: &writer)
+            writer.memberArray("openCases") { writer in
+                for refundCase in openCases { writer.object { CaseBody.writeSummary(refundCase, to: &$0) } }
+            }
+            writer.memberArray("accounts") { writer in
+                for account in overview.accounts {
+                    writer.object { writer in
+                        writer.member("kind", account.target.kind.rawValue)
+                        writer.member("value", account.target.value)
+                        writer.memberOrNull("environment", account.environment?.rawValue)
+                    }
+                }
+            }
+            SubscriptionBody.write(
+                "activeSubscriptions", overview.activeSubscriptions, includesSigned: includesSigned, to: &writer)
+            writer.member("refundCount", overview.refundCount)
+            writer.member("othersOmitted", overview.othersOmitted)
+            writer.member("complete", overview.incompleteReason == nil && overview.gaps.isEmpty)
+            writer.memberIfPresent("incompleteReason", overview.incompleteReason)
+            writer.member("readAt", Timestamp.text(overview.readAt))
+            GapBody.write(overview.gaps, requestID: input.requestID, to: &writer)
+        }
+    }
+
+    private func openCases(
+        of user: UserID, _ app: App, _ environment: AppStoreEnvironment?
+    ) async throws(ServiceError) -> [RefundCase] {
+        var query = CaseQuery(limit: Self.maximumCases)
+        query.states = [.open]
+        query.owner = user
+        query.environment = environment
+        return try await cases.cases(app: app, query)
+    }
+}
+
+/// A user's refunds and purchases, a page at a time.
+struct UserPurchasesRoutes: Sendable {
+    private static let parameters: Set<String> = ["pageSize", "pageToken"]
+
+    let service: UserPurchasesService
+
+    /// `GET …/users/{user}/refunds`.
+    func refunds(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try await page(app, input, besides: []) { .refunds }
+    }
+
+    /// `GET …/users/{user}/transactions`.
+    func transactions(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        // Ours is the order: newest first, whatever order Apple is read in.
+        let filters = HistoryFilter.parameterNames.subtracting(["sort"])
+        return try await page(app, input, besides: filters) { () throws(ServiceError) in
+            .transactions(try HistoryFilter(query: input.query.filter { $0.name != "sort" }))
+        }
+    }
+
+    private func page(
+        _ app: App, _ input: RequestInput, besides filters: Set<String>, _ list: () throws(ServiceError) -> UserList
+    ) async throws(ServiceError) -> Answer {
+        var checks = RequestChecks()
+        let given = checks.run { () throws(ServiceError) in
+            try UserRequest(app, input, besides: filters.union(Self.parameters))
+        }
+        let list = checks.run(list)
+        let pageSize = checks.run { () throws(ServiceError) in try input.single("pageSize") }
+        let pageToken = checks.run { () throws(ServiceError) in try input.single("pageToken") }
+        guard checks.havePassed, let given, let list, let pageSize, let pageToken else { throw checks.error }
+        let request = UserPurchasesService.Request(
+            user: given.user, list: list, pageSize: pageSize.map { Int($0) ?? -1 }, pageToken: pageToken,
+            isPartialAllowed: given.isPartialAllowed)
+        let page = try await service.page(request, input.call(app, given.environment))
+        let capacity = TransactionBody.capacity(page.transactions, includesSigned: given.includesSigned)
+        return Answer.object(capacity: capacity) { writer in
+            writer.memberArray("transactions") { writer in
+                for transaction in page.transactions {
+                    writer.object { TransactionBody.write(transaction, includesSigned: given.includesSigned, to: &$0) }
+                }
+            }
+            writer.member("othersOmitted", page.list.othersOmitted)
+            writer.member("complete", page.list.incompleteReason == nil && page.list.gaps.isEmpty)
+            writer.memberIfPresent("incompleteReason", page.list.incompleteReason)
+            writer.member("readAt", Timestamp.text(page.list.readAt))
+            GapBody.write(page.list.gaps, requestID: input.requestID, to: &writer)
+            writer.memberIfPresent("nextPageToken", page.nextPageToken)
+        }
+    }
+}
+
+/// How the parts of an answer that could not be read are told.
+enum GapBody {
+    /// Writes the member `gaps`, unless there are none.
+    static func write(_ gaps: [AccountGap], requestID: String, to writer: inout JSONWriter) {
+        guard !gaps.isEmpty else { return }
+        writer.memberArray("gaps") { writer in
+            for gap in gaps {
+                writer.object { writer in
+                    writer.member("part", gap.part.rawValue)
+                    writer.member("kind", gap.target.kind.rawValue)
+                    writer.member("value", gap.target.value)
+                    writer.memberOrNull("environment", gap.environment?.rawValue)
+                    ProblemResponse.writeMember(gap.error, requestID: requestID, to: &writer)
+                }
+            }
+        }
+    }
+}
