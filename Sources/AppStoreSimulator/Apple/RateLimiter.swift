@@ -61,7 +61,7 @@ package struct RateLimitRule: Sendable, Hashable {
 
     package init(
         environment: SimulatedEnvironment? = nil, operation: Endpoint.Operation? = nil, bundleID: String? = nil,
-        limit: Int, windowSeconds: Int64 = 3600
+        limit: Int, windowSeconds: Int64 = Int64(PublishedRateLimits.windowSeconds)
     ) {
         self.environment = environment
         self.operation = operation
@@ -70,14 +70,10 @@ package struct RateLimitRule: Sendable, Hashable {
         self.windowSeconds = windowSeconds
     }
 
-    /// Apple's own limit: stated by the second, enforced by the hour, a tenth of it in the sandbox; nil where Apple publishes none.
-    ///
-    /// Source: https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
+    /// Apple's own limit; nil where Apple publishes none.
     package static func published(
         for operation: Endpoint.Operation, in environment: SimulatedEnvironment
     ) -> RateLimitRule? {
-        operation.requestsPerSecond.map { perSecond in
-            RateLimitRule(limit: environment == .production ? perSecond * 3600 : perSecond * 360)
-        }
+        PublishedRateLimits.callsPerHour(operation, inSandbox: environment == .sandbox).map { RateLimitRule(limit: $0) }
     }
 }

@@ -38,7 +38,7 @@ extension ControlService {
             guard let members = element.object else { throw .invalid("a rate limit must be an object") }
             let body = try ControlBody(
                 members, allowed: ["environment", "endpoint", "bundleId", "limit", "windowSeconds"])
-            let window = try body.integer("windowSeconds", in: 1...longestWindow) ?? 3600
+            let window = try body.integer("windowSeconds", in: 1...longestWindow) ?? PublishedRateLimits.windowSeconds
             return RateLimitRule(
                 environment: try body.environment(), operation: try body.operation(),
                 bundleID: try body.string("bundleId"),
