@@ -155,7 +155,7 @@ struct ConfigurationFileTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         defer { try? FileManager.default.removeItem(at: folder) }
         let long = folder.appending(path: "long.yaml")
-        try Data(repeating: UInt8(ascii: "#"), count: DaemonConfiguration.maximumFileBytes + 1).write(to: long)
+        try Data(repeating: UInt8(ascii: "#"), count: ConfigurationDefaults.maximumFileBytes + 1).write(to: long)
         let binary = folder.appending(path: "binary.yaml")
         try Data([0x73, 0xFF, 0xFE]).write(to: binary)
         for (path, reason) in [

@@ -1,7 +1,8 @@
 /// Reads the configuration section by section and collects every problem on the way.
 ///
 /// What the sections ask for is what is known: at the end every key of the file and every `PURSER_` variable of the
-/// environment that nobody asked for is a problem too. The sections are in `ConfigurationParser+….swift`.
+/// environment that nobody asked for is a problem too. Each section is read in the file of what it becomes
+/// (`AppleConfiguration.swift` and so on), with the defaults and bounds of `ConfigurationDefaults.swift`.
 struct ConfigurationParser {
     let file: String
     let root: ConfigurationElement
@@ -22,7 +23,7 @@ struct ConfigurationParser {
         self.problems = document.problems
         self.reported = Set(document.problems)
         self.environment = environment
-        self.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"] ?? "/run/credentials/purser.service"
+        self.credentialsDirectory = environment["CREDENTIALS_DIRECTORY"] ?? ConfigurationDefaults.credentialsDirectory
         self.settings = ConfigurationSettings(root: document.root, flags: flags, environment: environment)
     }
 
@@ -95,6 +96,11 @@ extension ConfigurationParser {
     /// A setting with a default.
     mutating func setting<Value>(_ path: [String], as value: ConfigurationValue<Value>, default: Value) -> Value {
         setting(path, as: value) ?? `default`
+    }
+
+    /// A setting with a default and bounds.
+    mutating func setting<Value>(_ path: [String], _ bounded: BoundedSetting<Value>) -> Value {
+        setting(path, as: bounded.kind, default: bounded.default)
     }
 
     /// A setting that must be given; `nil` only after a problem was reported.

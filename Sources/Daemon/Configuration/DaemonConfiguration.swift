@@ -1,4 +1,5 @@
 package import Domain
+import Foundation
 package import KeyCustody
 package import Logging
 
@@ -31,7 +32,8 @@ package struct DaemonConfiguration: Sendable {
     package let warnings: [ConfigurationProblem]
 
     package init(
-        store: StoreLocation, logLevel: Logger.Level = .info, listeners: ListenersConfiguration,
+        store: StoreLocation, logLevel: Logger.Level = ConfigurationDefaults.logLevel,
+        listeners: ListenersConfiguration,
         apple: AppleConfiguration, keys: [KeyDeclaration] = [], apps: [App] = [],
         consumptionPolicies: [String: ConsumptionPolicy] = [:],
         callers: [CallerConfiguration] = [], deliveries: DeliveriesConfiguration = DeliveriesConfiguration(),
@@ -55,5 +57,157 @@ package struct DaemonConfiguration: Sendable {
         self.shutdown = shutdown
         self.snapshots = snapshots
         self.warnings = warnings
+    }
+}
+
+/// The database, chosen by the prefix of its location.
+package enum StoreLocation: Sendable, Equatable {
+    /// An SQLite database in a file, by absolute path; written `sqlite:/var/lib/purser/purser.db`.
+    case sqlite(path: String)
+}
+
+/// How the daemon stops.
+package struct ShutdownConfiguration: Sendable, Equatable {
+    /// How long it keeps serving while `/readyz` already answers 503, so that load balancers notice.
+    package let drainDelay: Duration
+    /// Longest wait for requests in flight after that.
+    package let timeout: Duration
+
+    package init(
+        drainDelay: Duration = ConfigurationDefaults.Shutdown.drainDelay.default,
+        timeout: Duration = ConfigurationDefaults.Shutdown.timeout.default
+    ) {
+        self.drainDelay = drainDelay
+        self.timeout = timeout
+    }
+}
+
+/// The answers kept in memory so that a caller can page through them.
+package struct SnapshotConfiguration: Sendable, Equatable {
+    /// How long one is kept.
+    package let lifetime: Duration
+    /// What all of them may take together, in bytes; the oldest go first.
+    package let maximumBytes: Int
+
+    package init(
+        lifetime: Duration = ConfigurationDefaults.Snapshots.lifetime.default,
+        maximumBytes: Int = ConfigurationDefaults.Snapshots.maximumBytes.default
+    ) {
+        self.lifetime = lifetime
+        self.maximumBytes = maximumBytes
+    }
+}
+
+/// What the command line of `purser serve` overrides.
+package struct ConfigurationFlags: Sendable, Equatable {
+    /// `--store`, in place of `store`.
+    package let store: String?
+    /// `--log-level`, in place of `log.level`.
+    package let logLevel: String?
+
+    package init(store: String? = nil, logLevel: String? = nil) {
+        self.store = store
+        self.logLevel = logLevel
+    }
+}
+
+extension DaemonConfiguration {
+    /// Reads the configuration file and resolves flags over environment over file over defaults.
+    ///
+    /// - Parameters:
+    ///   - file: the path of the YAML file.
+    ///   - flags: what the command line overrides.
+    ///   - environment: the environment of the process: the `PURSER_` variables, and `CREDENTIALS_DIRECTORY`.
+    /// - Returns: the configuration, valid as a whole; the files that it names were not opened.
+    /// - Throws: `ConfigurationError` with every problem there is.
+    package static func load(
+        file: String, flags: ConfigurationFlags = ConfigurationFlags(), environment: [String: String]
+    ) throws(ConfigurationError) -> DaemonConfiguration {
+        try parse(yaml: try contents(of: file), file: file, flags: flags, environment: environment)
+    }
+
+    /// Resolves the configuration from the text of its file.
+    ///
+    /// - Parameters:
+    ///   - yaml: the text of the file.
+    ///   - file: what to call the file in problems.
+    ///   - flags: what the command line overrides.
+    ///   - environment: the environment of the process.
+    /// - Returns: the configuration, valid as a whole.
+    /// - Throws: `ConfigurationError` with every problem there is.
+    package static func parse(
+        yaml: String, file: String, flags: ConfigurationFlags = ConfigurationFlags(),
+        environment: [String: String] = [:]
+    ) throws(ConfigurationError) -> DaemonConfiguration {
+        let document = try YAMLDocument(text: yaml, file: file)
+        var parser = ConfigurationParser(document: document, file: file, flags: flags, environment: environment)
+        return try parser.configuration()
+    }
+
+    /// The text of a configuration file.
+    ///
+    /// - Throws: `ConfigurationError` with the reason why it cannot be read.
+    static func contents(of file: String) throws(ConfigurationError) -> String {
+        func refusal(_ reason: String) -> ConfigurationError {
+            ConfigurationError(problems: [ConfigurationProblem(.file(file), "The file cannot be read: \(reason).")])
+        }
+        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw refusal(String(cString: strerror(errno))) }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let data: Data?
+        do {
+            data = try handle.read(upToCount: ConfigurationDefaults.maximumFileBytes + 1)
+        } catch {
+            throw refusal("reading it failed; is it a regular file?")
+        }
+        guard let data else { return "" }
+        guard data.count <= ConfigurationDefaults.maximumFileBytes else {
+            throw refusal("it has more than \(ConfigurationDefaults.maximumFileBytes) bytes")
+        }
+        guard let text = String(validating: data, as: UTF8.self) else { throw refusal("it is no UTF-8 text") }
+        return text
+    }
+}
+
+extension ConfigurationParser {
+    /// Reads everything.
+    ///
+    /// - Throws: `ConfigurationError` when there is any problem at all.
+    mutating func configuration() throws(ConfigurationError) -> DaemonConfiguration {
+        let store = requiredSetting(["store"], as: .storeLocation)
+        let logLevel = setting(["log", "level"], as: .oneOf, default: ConfigurationDefaults.logLevel)
+        let listeners = listenersSection()
+        let apple = appleSection()
+        let apps = appsSection()
+        let keys = keysSection(apps: apps)
+        let callers = callersSection(apps: apps)
+        let deliveries = deliveriesSection()
+        let cases = casesSection()
+        let notifications = notificationsSection()
+        let retention = retentionSection()
+        let shutdown = shutdownSection()
+        let snapshots = snapshotsSection()
+        finish()
+        guard let store, problems.isEmpty else { throw ConfigurationError(problems: problems) }
+        let policies = apps.all.compactMap { app in app.consumptionPolicy.map { (app.slug, $0) } }
+        return DaemonConfiguration(
+            store: store, logLevel: logLevel, listeners: listeners, apple: apple, keys: keys,
+            apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
+            consumptionPolicies: Dictionary(policies) { first, _ in first },
+            callers: callers.sorted { $0.caller.name < $1.caller.name },
+            deliveries: deliveries, cases: cases, notifications: notifications, retention: retention,
+            shutdown: shutdown, snapshots: snapshots, warnings: warnings)
+    }
+
+    private mutating func shutdownSection() -> ShutdownConfiguration {
+        ShutdownConfiguration(
+            drainDelay: setting(["shutdown", "drainDelay"], ConfigurationDefaults.Shutdown.drainDelay),
+            timeout: setting(["shutdown", "timeout"], ConfigurationDefaults.Shutdown.timeout))
+    }
+
+    private mutating func snapshotsSection() -> SnapshotConfiguration {
+        SnapshotConfiguration(
+            lifetime: setting(["snapshots", "lifetime"], ConfigurationDefaults.Snapshots.lifetime),
+            maximumBytes: setting(["snapshots", "maximumBytes"], ConfigurationDefaults.Snapshots.maximumBytes))
     }
 }

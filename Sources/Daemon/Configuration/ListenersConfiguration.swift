@@ -1,3 +1,5 @@
+package import Listener
+
 /// The sockets that the daemon listens on; one that is `nil` is switched off.
 package struct ListenersConfiguration: Sendable, Equatable {
     /// For internal services: `/v1`.
@@ -31,5 +33,172 @@ package struct ListenersConfiguration: Sendable, Equatable {
             ("api", api), ("webhook", webhook), ("admin", admin), ("health", health),
             ("appleProduction", appleProduction), ("appleSandbox", appleSandbox),
         ].compactMap { name, settings in settings.map { (name, $0) } }
+    }
+}
+
+/// One listener: where it is bound and what it takes at most.
+package struct ListenerSettings: Sendable, Equatable {
+    package let address: ListenerAddress
+    /// Connections open at once; more wait in the kernel's queue.
+    package let maximumConnections: Int
+    /// Requests worked on at once, nil for no bound; more are turned away with 503.
+    package let maximumRequests: Int?
+    /// The largest request head, in bytes.
+    package let maximumHeaderBytes: Int
+    /// The largest request body, in bytes.
+    package let maximumBodyBytes: Int
+    /// How long a connection may stay silent before it is closed.
+    package let idleTimeout: Duration
+    /// The certificate for TLS; nil serves plain HTTP.
+    package let tls: ListenerTLS?
+
+    package init(
+        address: ListenerAddress,
+        maximumConnections: Int = ConfigurationDefaults.Listeners.maximumConnections.default,
+        maximumRequests: Int? = ConfigurationDefaults.Listeners.maximumRequests.default,
+        maximumHeaderBytes: Int = ConfigurationDefaults.Listeners.maximumHeaderBytes.default,
+        maximumBodyBytes: Int = ConfigurationDefaults.Listeners.maximumBodyBytes.default,
+        idleTimeout: Duration = ConfigurationDefaults.Listeners.idleTimeout.default, tls: ListenerTLS? = nil
+    ) {
+        self.address = address
+        self.maximumConnections = maximumConnections
+        self.maximumRequests = maximumRequests
+        self.maximumHeaderBytes = maximumHeaderBytes
+        self.maximumBodyBytes = maximumBodyBytes
+        self.idleTimeout = idleTimeout
+        self.tls = tls
+    }
+}
+
+extension ConfigurationParser {
+    /// Reads `listeners`.
+    mutating func listenersSection() -> ListenersConfiguration {
+        typealias Defaults = ConfigurationDefaults.Listeners
+        let listeners = ListenersConfiguration(
+            api: listener("api", default: Defaults.api), webhook: listener("webhook", default: Defaults.webhook),
+            admin: listener("admin", default: Defaults.admin, boundsRequests: false),
+            health: listener("health", default: Defaults.health, boundsRequests: false),
+            appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
+        checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
+        checkExposure(of: listeners.admin, "admin", because: "it asks for no credential")
+        for (name, door) in [
+            ("appleProduction", listeners.appleProduction), ("appleSandbox", listeners.appleSandbox),
+        ] {
+            checkExposure(of: door, name, because: "callers' tokens would cross the network in clear text")
+        }
+        checkAddressesDiffer(listeners.all.map { ($0.name, $0.settings.address) })
+        if listeners.all.isEmpty {
+            report(
+                place(of: ["listeners"]), key: "listeners", "Every listener is switched off; nothing could be reached.")
+        }
+        return listeners
+    }
+
+    /// Reads an Apple-compatible door.
+    private mutating func door(_ name: String) -> ListenerSettings? {
+        listener(
+            name, default: ConfigurationDefaults.Listeners.appleDoor,
+            maximumBodyBytes: ConfigurationDefaults.Listeners.appleDoorMaximumBodyBytes)
+    }
+
+    private mutating func listener(
+        _ name: String, default defaultChoice: ListenerChoice,
+        maximumBodyBytes: BoundedSetting<Int> = ConfigurationDefaults.Listeners.maximumBodyBytes,
+        boundsRequests: Bool = true
+    ) -> ListenerSettings? {
+        typealias Defaults = ConfigurationDefaults.Listeners
+        let path = ["listeners", name]
+        let mode = setting(path + ["mode"], as: .socketMode)
+        let choice = setting(path + ["address"], as: .listenerAddress, default: defaultChoice)
+        // An address that is of no use: what a listener that is off says besides is read all the same.
+        let nowhere = ListenerAddress.tcp(host: "127.0.0.1", port: 0)
+        func listener(at address: ListenerAddress) -> ListenerSettings {
+            ListenerSettings(
+                address: address,
+                maximumConnections: setting(path + ["maximumConnections"], Defaults.maximumConnections),
+                maximumRequests: boundsRequests ? setting(path + ["maximumRequests"], Defaults.maximumRequests) : nil,
+                maximumHeaderBytes: setting(path + ["maximumHeaderBytes"], Defaults.maximumHeaderBytes),
+                maximumBodyBytes: setting(path + ["maximumBodyBytes"], maximumBodyBytes),
+                idleTimeout: setting(path + ["idleTimeout"], Defaults.idleTimeout), tls: tls(name))
+        }
+        switch choice {
+        case .none:
+            _ = listener(at: nowhere)
+            return nil
+        case .at(.unix(let path, let defaultMode)):
+            return listener(at: .unix(path: path, mode: mode ?? defaultMode))
+        case .at(let address):
+            if mode != nil {
+                report(
+                    place(of: path + ["mode"]), key: "listeners.\(name).mode",
+                    "Only a Unix socket has a mode; this listener has a TCP address.")
+            }
+            return listener(at: address)
+        }
+    }
+
+    /// Reads the `tls` block of a listener: both files or none.
+    private mutating func tls(_ name: String) -> ListenerTLS? {
+        let path = ["listeners", name, "tls"]
+        let chain = setting(path + ["certificateChain"], as: .absolutePath)
+        let key = setting(path + ["privateKey"], as: .absolutePath)
+        for (given, missing) in [("certificateChain", "privateKey"), ("privateKey", "certificateChain")]
+        where isGiven(path + [given]) && !isGiven(path + [missing]) {
+            report(
+                place(of: path + [given]), key: "listeners.\(name).tls.\(missing)",
+                "This key is required where `\(given)` is given.")
+        }
+        guard let chain, let key else { return nil }
+        return ListenerTLS(certificateChainFile: chain, privateKeyFile: key)
+    }
+
+    /// Reports a TCP address that other machines can reach.
+    private mutating func checkExposure(of listener: ListenerSettings?, _ name: String, because reason: String) {
+        guard let listener, !listener.address.isLocal, listener.tls == nil || name == "admin" else { return }
+        report(
+            place(of: ["listeners", name, "address"]), key: "listeners.\(name).address",
+            """
+            This listener may only have a loopback address (`127.0.0.1`, `[::1]`) or a Unix socket, \
+            because \(reason); give it a `tls` certificate, or put a TLS proxy on this machine in front of it.
+            """)
+    }
+
+    private mutating func checkAddressesDiffer(_ listeners: [(name: String, address: ListenerAddress)]) {
+        for (index, later) in listeners.enumerated() {
+            // Port 0 asks the kernel for a free one, so it never collides.
+            if case .tcp(_, port: 0) = later.address { continue }
+            guard let earlier = listeners[..<index].first(where: { $0.address == later.address }) else { continue }
+            report(
+                place(of: ["listeners", later.name, "address"]), key: "listeners.\(later.name).address",
+                "The listener `\(earlier.name)` has the same address.")
+        }
+    }
+}
+
+/// The `address` of a listener: somewhere, or nowhere.
+enum ListenerChoice: Equatable {
+    /// Switched off.
+    case none
+    case at(ListenerAddress)
+}
+
+extension ConfigurationValue<ListenerChoice> {
+    static var listenerAddress: Self {
+        Self(
+            expectation: "`127.0.0.1:8080`, `[::1]:8080`, `unix:/absolute/path` or the like, or `none` for no listener"
+        ) { text in
+            if text == "none" { return ListenerChoice.none }
+            return (try? ListenerAddress(text)).map(ListenerChoice.at)
+        }
+    }
+}
+
+extension ConfigurationValue<UInt16> {
+    /// The permissions of a Unix socket.
+    static var socketMode: Self {
+        Self(expectation: "three or four octal digits in quotes, such as \"0660\"") { text in
+            guard (3...4).contains(text.count), let mode = UInt16(text, radix: 8), mode <= 0o777 else { return nil }
+            return mode
+        }
     }
 }

@@ -1,7 +1,6 @@
 import AppStoreAPI
 import AppStoreClient
 import CoreMetrics
-import Curl
 package import Domain
 import Foundation
 import HTTPAPI
@@ -103,7 +102,9 @@ package func makeDaemon(
         metrics: metrics, now: now, eventLoops: eventLoops, logger: logger)
     let listeners = try await faces.bind()
     let own: [any Service] = [
-        watchdog(surroundings, eventLoops, apple.curl, store, refunds.dispatcher, health), StoreService(store: store),
+        WatchdogService(
+            asking: watchdogHeartbeats(eventLoops, apple.curl, store, refunds.dispatcher), health: health, surroundings),
+        StoreService(store: store),
         RetentionService(
             store: store, policy: configuration.retention, now: now, clock: ContinuousClock(), logger: logger),
     ]
@@ -144,18 +145,41 @@ private func apiServices(
         links: LinkService(store: store, now: now), budgets: apple.budgets, now: now)
 }
 
-private func watchdog(
-    _ surroundings: Surroundings, _ eventLoops: MultiThreadedEventLoopGroup, _ curl: CurlClient, _ store: SQLiteStore,
-    _ dispatcher: DeliveryDispatcher, _ health: HealthMonitor
-) -> WatchdogService {
-    WatchdogService(
-        interval: surroundings.watchdogInterval,
-        heartbeats: [
-            Heartbeat(name: "event loops") { await EventLoopHeartbeat.beat(eventLoops) },
-            Heartbeat(name: "curl thread") { _ = await curl.heartbeat() },
-            Heartbeat(name: "store executor") { await store.heartbeat() },
-            Heartbeat(name: "deliveries") { await dispatcher.heartbeat() },
-        ],
-        notifier: surroundings.notifier, clock: ContinuousClock(), healthyStatus: { health.statusLine },
-        logger: surroundings.logger)
+/// Opens the store, asking the service manager for patience while migrations run.
+func openStore(_ location: StoreLocation, _ surroundings: Surroundings) async throws -> SQLiteStore {
+    let patience = Task {
+        repeat {
+            await surroundings.notifier.tell(
+                .extendTimeout(.seconds(30)), .status("Opening the store"), logger: surroundings.logger)
+        } while (try? await Task.sleep(for: .seconds(10))) != nil
+    }
+    defer { patience.cancel() }
+    switch location {
+    case .sqlite(let path):
+        return try await SQLiteStore.open(at: path) { key in
+            TombstoneHasher(authenticationCode: authenticator(key: key))
+        }
+    }
+}
+
+extension PageTokenCoder {
+    /// Page tokens authenticated with a key that the store keeps.
+    ///
+    /// - Throws: `storeUnavailable`, or `OpenSSLError` when there is no randomness for the key.
+    init(store: SQLiteStore) async throws {
+        let key = try await store.installationKey(name: "pageToken") { try SecureRandom.bytes(32) }
+        self.init(
+            authenticationCode: authenticator(key: key), encode: { Base64URL.encode($0) },
+            decode: { Base64URL.decode($0) })
+    }
+}
+
+/// Computes authentication codes (HMAC-SHA-256, RFC 2104) under a key of this installation; what cannot be computed is
+/// empty, which is no code.
+private func authenticator(key: [UInt8]) -> @Sendable ([UInt8]) -> [UInt8] {
+    let secret = try? SecureBytes(count: key.count) { $0.copyBytes(from: key) }
+    return { content in
+        guard let secret else { return [] }
+        return (try? HMACSHA256.authenticationCode(for: content, key: secret)) ?? []
+    }
 }
