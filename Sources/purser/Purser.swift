@@ -24,3 +24,77 @@ extension CommandOutcome {
         guard status == .success else { throw ExitCode(status.rawValue) }
     }
 }
+
+/// The command `purser serve`.
+struct ServeCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "serve", abstract: "Run the daemon.",
+        discussion: "Flags win over the environment (PURSER_…), which wins over the file.")
+
+    @Option(name: [.customShort("c"), .long], help: "The configuration file.")
+    var config = ConfigurationDefaults.file
+
+    @Option(help: "Overrides `store`, such as sqlite:/var/lib/purser/purser.db.")
+    var store: String?
+
+    @Option(help: "Overrides `log.level`.")
+    var logLevel: String?
+
+    func run() async throws {
+        let flags = ConfigurationFlags(store: store, logLevel: logLevel)
+        let outcome = await Serve.run(
+            file: config, flags: flags, environment: ProcessInfo.processInfo.environment)
+        try outcome.finish()
+    }
+}
+
+/// The command `purser version`.
+struct VersionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version.")
+
+    func run() {
+        print("purser \(Version.text)")
+    }
+}
+
+/// The commands under `purser config`.
+struct ConfigCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "config", abstract: "Work with the configuration.", subcommands: [Check.self])
+
+    /// The command `purser config check`.
+    struct Check: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Check a configuration file and every file that it names; exit with 78 if anything is wrong.")
+
+        @Argument(help: "The configuration file.")
+        var file = ConfigurationDefaults.file
+
+        func run() throws {
+            try ConfigCheckCommand.run(file: file, environment: ProcessInfo.processInfo.environment).finish()
+        }
+    }
+}
+
+/// The command `purser doctor`.
+struct DoctorSubcommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "doctor", abstract: "Ask Apple whether each app's key, clock and notification URL are right.",
+        discussion: "Needs no running daemon. Exits with 1 if anything fails, and says what to do about it.")
+
+    @Option(name: [.customShort("c"), .long], help: "The configuration file.")
+    var config = ConfigurationDefaults.file
+
+    @Option(help: "Examine this app only.")
+    var app: String?
+
+    @Flag(help: "Do not let Apple send a test notification to each notification URL.")
+    var skipTestNotifications = false
+
+    func run() async throws {
+        let outcome = await DoctorCommand.run(
+            file: config, environment: ProcessInfo.processInfo.environment, app: app,
+            sendsTestNotifications: !skipTestNotifications)
+        try outcome.finish()
+    }
+}

@@ -1,0 +1,96 @@
+import ArgumentParser
+import Daemon
+import Foundation
+
+/// How to reach the running daemon.
+struct DaemonOptions: ParsableArguments {
+    @Option(name: [.customShort("c"), .long], help: "The configuration file, which names the admin socket.")
+    var config = ConfigurationDefaults.file
+
+    @Option(help: "The admin socket; the configuration file is then not read.")
+    var socket: String?
+
+    var daemon: RunningDaemon {
+        RunningDaemon(file: config, socket: socket, environment: ProcessInfo.processInfo.environment)
+    }
+}
+
+/// The command `purser backup`.
+struct BackupSubcommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup", abstract: "Let the running daemon copy its store into a new file.",
+        discussion: "The daemon goes on with its work. It writes the file itself, so it must be allowed to.")
+
+    @Argument(help: "The file to write; it must not exist.")
+    var file: String
+
+    @OptionGroup var options: DaemonOptions
+
+    func run() async throws { try await BackupCommand.run(to: file, daemon: options.daemon).finish() }
+}
+
+/// The command `purser restore`.
+struct RestoreSubcommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restore", abstract: "Put a backup in the place of the store; the daemon must be stopped.",
+        discussion: """
+            Nothing is sent to Apple afterwards until `purser deliveries release`: the backup does not know what happened \
+            since.
+            """)
+
+    @Argument(help: "The file that `purser backup` made.")
+    var file: String
+
+    @Option(name: [.customShort("c"), .long], help: "The configuration file, which names the store.")
+    var config = ConfigurationDefaults.file
+
+    @Flag(help: "Replace a store that is there; it is kept under another name.")
+    var replace = false
+
+    func run() throws {
+        let command = OfflineStoreCommand(file: config, environment: ProcessInfo.processInfo.environment)
+        try command.restore(from: file, replacing: replace).finish()
+    }
+}
+
+/// The commands under `purser store`.
+struct StoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store", abstract: "Work with the database.", subcommands: [Check.self])
+
+    /// The command `purser store check`.
+    struct Check: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Examine every page, index and reference of the store; exit with 1 if anything is wrong.",
+            discussion: "The daemon does it, if it runs.")
+
+        @OptionGroup var options: DaemonOptions
+
+        func run() async throws {
+            let offline = OfflineStoreCommand(
+                file: options.config, environment: ProcessInfo.processInfo.environment)
+            try await StoreCheckCommand.run(daemon: options.daemon, otherwise: offline).finish()
+        }
+    }
+}
+
+/// The commands under `purser deliveries`.
+struct DeliveriesCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "deliveries", abstract: "Work with the answers on their way to Apple.",
+        subcommands: [Release.self])
+
+    /// The command `purser deliveries release`.
+    struct Release: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Let the daemon send again after its store came from a backup.",
+            discussion: """
+                A backup does not know what happened since: first record again who has withdrawn consent, and cancel what \
+                should not be sent.
+                """)
+
+        @OptionGroup var options: DaemonOptions
+
+        func run() async throws { try await ReleaseCommand.run(daemon: options.daemon).finish() }
+    }
+}
