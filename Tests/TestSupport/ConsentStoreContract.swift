@@ -115,6 +115,118 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             #expect(try await store.claim(at: 0).count == 1)
         },
     ]
+
+    private static let erasing: [ConsentStoreContract] = [
+        ConsentStoreContract("an erasure removes the user and what it said, and ends its deliveries") { store in
+            let alice = try UserID("alice")
+            let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+            let transaction = Transaction.sample(id: "1", token: token)
+            _ = try await store.declare(try .sample(.transactionId, "1", user: "alice"), transfer: false)
+            _ = try await store.recordConsent(try .sample("alice", true))
+            try await store.take(.sample("a", transaction: transaction))
+            try await store.queue(.sample("1", caseID: "case-a", transaction: "1", purchase: transaction.facts))
+            try await store.queue(.sample("2", transaction: "2", user: "alice", deadline: 1))
+            try await store.queue(.sample("3", transaction: "3", user: "alice"))
+            try await store.queue(.sample("4", transaction: "4", user: "bob"))
+            _ = try await store.expireDeliveries(at: CaseDesk.time(1), limit: 9)
+            #expect(try await store.claim(at: 1, limit: 2).map(\.id) == ["1", "3"])
+            _ = try await store.conclude("1", .retry(at: CaseDesk.time(1), .sample), at: 1)
+            let report = try await store.eraseUser(app: "coins", user: alice, at: CaseDesk.time(2))
+            #expect(report.links == 1 && report.consentRecords == 1 && report.cases == 1 && report.notifications == 1)
+            #expect(report.deliveries == 3 && report.events > 0 && !report.isWithdrawalKept)
+            #expect(report.cancelled.map(\.id) == ["1"] && report.sending.map(\.id) == ["3"])
+            for id in ["1", "2", "3"] {
+                let left = try #require(try await store.delivery(app: "coins", id: id))
+                #expect(left.user == nil && left.body.isEmpty && left.purchase?.appAccountToken == nil)
+            }
+            let others = try await store.delivery(app: "coins", id: "4")
+            #expect(others?.user == (try UserID("bob")) && others?.body.isEmpty == false)
+            #expect(try await store.links(app: "coins", user: alice).isEmpty)
+            #expect(try await store.consentHistory(app: "coins", user: alice).isEmpty)
+            #expect(try await store.notification(app: "coins", uuid: "a")?.user == nil)
+            let refundCase = try await store.refundCase(app: "coins", id: "case-a")
+            #expect(refundCase?.owner == nil && refundCase?.purchase.appAccountToken == nil)
+            #expect(try await store.events(after: 0, limit: 100).allSatisfy { $0.user != alice })
+            let again = try await store.eraseUser(app: "coins", user: alice, at: CaseDesk.time(3))
+            #expect(again.links + again.consentRecords + again.deliveries + again.cases + again.events == 0)
+        },
+        ConsentStoreContract("an erasure forgets the requests that named the user") { store in
+            let key = IdempotencyKey(caller: "shop", app: "coins", route: "/users/alice/consumption", key: "k")
+            try await store.queue(.sample("1", user: "alice", key: key))
+            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseDesk.time(1))
+            let known = try await store.delivery(for: key, at: CaseDesk.time(1))
+            #expect(known == nil)
+        },
+        ConsentStoreContract("what is being sent brings nothing back that an erasure removed") { store in
+            let facts = Transaction.sample(token: "3f2504e0-4f89-11d3-9a0c-0305e82c3301").facts
+            try await store.queue(.sample("1", user: "alice"))
+            try await store.claim(at: 0)
+            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseDesk.time(1))
+            let failure = DeliveryFailure(ConsentObjection.withdrawn(try UserID("alice")).error)
+            let ended = try #require(try await store.conclude("1", .cancelled(failure), at: 2, purchase: facts))
+            #expect(ended.state == .cancelled && ended.failure?.reason == .consentWithdrawn)
+            #expect(ended.failure?.message.contains("alice") == false)
+            #expect(ended.purchase?.appAccountToken == nil && ended.user == nil && ended.body.isEmpty)
+            #expect(try await store.delivery(app: "coins", id: "1") == ended)
+        },
+        ConsentStoreContract("an erasure never revives consent: not of the user, and not of what was its own") {
+            store in
+            let alice = try UserID("alice")
+            let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+            let purchase = Transaction.sample(id: "2", original: "1", account: "704", token: token).facts
+            for (kind, value) in [
+                (.appTransactionId, "704"), (.originalTransactionId, "1"), (.transactionId, "2"),
+                (.appAccountToken, token),
+            ] as [(LinkTarget.Kind, String)] {
+                _ = try await store.declare(try .sample(kind, value, user: "alice"), transfer: false)
+                _ = try await store.recordConsent(try .sample("alice", false))
+                let report = try await store.eraseUser(app: "coins", user: alice, at: CaseDesk.time(1))
+                #expect(report.isWithdrawalKept)
+                let subject = try ConsentSubject.sample(purchase: purchase)
+                #expect(try await store.consentObjection(to: subject) == .erased, "\(kind)")
+                let named = try ConsentSubject.sample(user: "alice", transaction: "other")
+                #expect(try await store.consentObjection(to: named) == .withdrawn(alice))
+                #expect(try await store.consentObjection(to: .sample(transaction: "other")) == nil)
+                #expect(try await store.consentObjection(to: .sample(user: "alice", app: "gems")) == nil)
+                // A second erasure finds nothing and leaves what the first one left.
+                #expect(
+                    try await store.eraseUser(app: "coins", user: alice, at: CaseDesk.time(1)).isWithdrawalKept)
+                _ = try await store.recordConsent(try .sample("alice", true))
+                #expect(try await store.consentObjection(to: subject) == nil, "new consent lifts it: \(kind)")
+                #expect(try await store.consentObjection(to: named) == nil)
+            }
+        },
+        ConsentStoreContract("a case keeps an erased owner's withdrawal, although it loses the token") { store in
+            let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+            _ = try await store.declare(try .sample(.appAccountToken, token, user: "alice"), transfer: false)
+            try await store.take(.sample("a", transaction: .sample(id: "2", original: "1", token: token)))
+            _ = try await store.recordConsent(try .sample("alice", false))
+            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseDesk.time(1))
+            let left = try #require(try await store.refundCase(app: "coins", id: "case-a"))
+            let draft = try DeliveryDraft.sample("1", caseID: "case-a", transaction: "2", purchase: left.purchase)
+            #expect(try await store.accept(draft) == .withdrawn(.erased))
+        },
+        ConsentStoreContract("a purchase whose owner is known again is that owner's") { store in
+            _ = try await store.declare(try .sample(.transactionId, "1000", user: "alice"), transfer: false)
+            _ = try await store.recordConsent(try .sample("alice", false))
+            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseDesk.time(1))
+            #expect(try await store.consentObjection(to: .sample()) == .erased)
+            _ = try await store.declare(try .sample(.transactionId, "1000", user: "bob"), transfer: false)
+            #expect(try await store.consentObjection(to: .sample()) == nil)
+        },
+        ConsentStoreContract("who agreed, or never said anything, leaves nothing behind") { store in
+            for user in ["alice", "bob"] {
+                _ = try await store.declare(try .sample(.transactionId, user, user: user), transfer: false)
+            }
+            _ = try await store.recordConsent(try .sample("alice", false))
+            _ = try await store.recordConsent(try .sample("alice", true))
+            for user in ["alice", "bob"] {
+                let report = try await store.eraseUser(app: "coins", user: try UserID(user), at: CaseDesk.time(1))
+                #expect(!report.isWithdrawalKept)
+                #expect(try await store.consentObjection(to: .sample(user: user, transaction: user)) == nil)
+            }
+        },
+    ]
 }
 
 extension ConsentSubject {

@@ -1,4 +1,5 @@
 import Synchronization
+package import Testing
 
 /// Something to wait in front of, open at first.
 package final class Gate: Sendable {
@@ -6,7 +7,7 @@ package final class Gate: Sendable {
         var isOpen = true
         var arrivals = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
-        var observers: [(arrivals: Int, continuation: CheckedContinuation<Void, Never>)] = []
+        var observers: [(arrivals: Int, continuation: AsyncStream<Void>.Continuation)] = []
     }
 
     private let state = Mutex(State())
@@ -37,7 +38,7 @@ package final class Gate: Sendable {
             state.observers.removeAll { $0.arrivals <= state.arrivals }
             return (state.arrivals, seen)
         }
-        seen.forEach { $0.continuation.resume() }
+        seen.forEach { $0.continuation.finish() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isWaiting = state.withLock { state in
@@ -52,14 +53,14 @@ package final class Gate: Sendable {
         }
     }
 
-    /// Returns once somebody has come to the gate so many times.
-    package func hasArrivals(_ count: Int) async {
-        await withCheckedContinuation { continuation in
-            let isSeen = state.withLock { state in
-                if state.arrivals < count { state.observers.append((count, continuation)) }
-                return state.arrivals >= count
-            }
-            if isSeen { continuation.resume() }
+    /// Returns once somebody has come to the gate so many times; in vain, it is an issue of the test.
+    package func hasArrivals(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async {
+        let (seen, continuation) = AsyncStream.makeStream(of: Void.self)
+        let isThere = state.withLock { state in
+            if state.arrivals < count { state.observers.append((count, continuation)) }
+            return state.arrivals >= count
         }
+        if isThere { return }
+        await Wait.reporting("arrival \(count) at a gate", sourceLocation) { for await _ in seen {} }
     }
 }

@@ -1,3 +1,5 @@
+import Foundation
+import HTTPTypes
 import HummingbirdCore
 import HummingbirdHTTP2
 import HummingbirdTLS
@@ -5,6 +7,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import NIOSSL
+import OpenSSL
 import ServiceLifecycle
 import Synchronization
 
@@ -114,5 +117,102 @@ package struct LoopbackServer: Sendable {
         guard !options.offersHTTP2 else { return try .http2Upgrade(tlsConfiguration: tls) }
         tls.applicationProtocols = ["http/1.1"]
         return try .tls(.http1(), tlsConfiguration: tls)
+    }
+}
+
+// MARK: At work
+
+extension LoopbackServer {
+    /// Reads a request to its end, has it answered and sends the answer.
+    @concurrent
+    static func respond(
+        to request: HummingbirdCore.Request, _ writer: consuming ResponseWriter, _ channel: any Channel,
+        _ record: Record, _ handler: @escaping Handler
+    ) async throws {
+        // A stream of HTTP/2 is a channel in the channel of its connection, which is one in that of the server.
+        let isStream = channel.parent?.parent != nil
+        let connection = isStream ? channel.parent ?? channel : channel
+        let answer = { (body: RequestBody) in
+            let content = try await body.collect(upTo: 64 * 1_048_576)
+            let request = Request(
+                head: request.head, body: Array(content.readableBytesView),
+                connection: connection.remoteAddress?.port ?? 0)
+            let task = record.answer(request, by: handler)
+            return try await withTaskCancellationHandler {
+                try await task.value
+            } onCancel: {
+                task.cancel()
+            }
+        }
+        // Watching an HTTP/1.1 connection for its end would end it after the response.
+        let response =
+            isStream
+            ? try await request.body.consumeWithCancellationOnInboundClose(answer) : try await answer(request.body)
+        try await response.write(to: writer, method: request.head.method, connection)
+    }
+
+    /// What has come in from all connections, and the handlers at work on it.
+    final class Record: Sendable {
+        private struct State {
+            var requests: [Request] = []
+            var handlers: [Task<Response, any Error>] = []
+            var isEnding = false
+        }
+
+        private let state = Mutex(State())
+
+        var requests: [Request] { state.withLock { $0.requests } }
+
+        /// Notes a request and has it answered, in a task that the end of the server cancels.
+        func answer(_ request: Request, by handler: @escaping Handler) -> Task<Response, any Error> {
+            state.withLock { state in
+                let task = Task { try await handler(request) }
+                if state.isEnding { task.cancel() }
+                state.requests.append(request)
+                state.handlers.append(task)
+                return task
+            }
+        }
+
+        /// Cancels the handlers at work and all to come.
+        func cancelHandlers() {
+            state.withLock { state in
+                state.isEnding = true
+                state.handlers.forEach { $0.cancel() }
+            }
+        }
+    }
+
+    /// A root and a server certificate for one run.
+    struct Certificates {
+        /// Where the root is, in PEM.
+        let authorityFile: String
+        let certificate: NIOSSLCertificate
+        let privateKey: NIOSSLPrivateKey
+
+        /// Makes both, and writes the root to a file for clients.
+        init(hostName: String) throws {
+            let dates = (from: Date.now.addingTimeInterval(-3_600), to: Date.now.addingTimeInterval(86_400))
+            let rootKey = try IssuingKey(generating: .p256)
+            let root = try CertificateBuilder.authority("Loopback root", notBefore: dates.from, notAfter: dates.to)
+                .selfSigned(by: rootKey)
+            let key = try IssuingKey(generating: .p256)
+            let server = try CertificateBuilder.server([.dns(hostName)], notBefore: dates.from, notAfter: dates.to)
+                .issued(to: key.subjectPublicKeyInfo(), by: root, key: rootKey)
+            certificate = try NIOSSLCertificate(bytes: server.der, format: .der)
+            privateKey = try key.pkcs8PEM().withUnsafeBytes { try NIOSSLPrivateKey(bytes: Array($0), format: .pem) }
+            let file = FileManager.default.temporaryDirectory.appending(path: "loopback-\(UUID().uuidString).pem")
+            try root.pem().write(to: file, atomically: true, encoding: .utf8)
+            authorityFile = file.path
+        }
+
+        /// Removes the file.
+        func remove() {
+            do {
+                try FileManager.default.removeItem(atPath: authorityFile)
+            } catch {
+                assertionFailure("cannot remove \(authorityFile): \(error)")
+            }
+        }
     }
 }

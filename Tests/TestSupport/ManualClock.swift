@@ -1,4 +1,5 @@
 import Synchronization
+package import Testing
 
 /// A clock that stands still until a test moves it on.
 package final class ManualClock: Clock, Sendable {
@@ -14,7 +15,7 @@ package final class ManualClock: Clock, Sendable {
         var now = Instant(offset: .zero)
         var nextID = 0
         var sleepers: [Int: (deadline: Instant, wake: CheckedContinuation<Void, any Error>)] = [:]
-        var observers: [CheckedContinuation<Void, Never>] = []
+        var observers: [AsyncStream<Void>.Continuation] = []
     }
 
     private let state = Mutex(State())
@@ -36,7 +37,7 @@ package final class ManualClock: Clock, Sendable {
                     defer { state.observers = [] }
                     return state.observers
                 }
-                observers.forEach { $0.resume() }
+                observers.forEach { $0.finish() }
                 if Task.isCancelled { cancel(id) }
                 advance(by: .zero)
             }
@@ -56,15 +57,15 @@ package final class ManualClock: Clock, Sendable {
         woken.forEach { $0.resume() }
     }
 
-    /// Returns as soon as somebody sleeps.
-    package func sleeperHasArrived() async {
-        await withCheckedContinuation { observer in
-            let isThere = state.withLock { state in
-                if state.sleepers.isEmpty { state.observers.append(observer) }
-                return !state.sleepers.isEmpty
-            }
-            if isThere { observer.resume() }
+    /// Returns as soon as somebody sleeps; in vain, it is an issue of the test.
+    package func sleeperHasArrived(sourceLocation: SourceLocation = #_sourceLocation) async {
+        let (arrival, observer) = AsyncStream.makeStream(of: Void.self)
+        let isThere = state.withLock { state in
+            if state.sleepers.isEmpty { state.observers.append(observer) }
+            return !state.sleepers.isEmpty
         }
+        if isThere { return }
+        await Wait.reporting("somebody who sleeps", sourceLocation) { for await _ in arrival {} }
     }
 
     /// How many sleep no longer than so from now.

@@ -109,6 +109,138 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             #expect(try await store.historyProgress(app: "coins", environment: .sandbox) == fresh)
         },
     ]
+
+    private static let processing: [NotificationStoreContract] = [
+        NotificationStoreContract("what is to be processed comes in the order in which it was recorded") { store in
+            for uuid in ["c", "a", "b"] { _ = try await store.record(.sample(uuid, transaction: .sample(id: uuid))) }
+            let waiting = try await store.unprocessedNotifications(limit: 2)
+            #expect(waiting.map(\.notification.notificationUUID) == ["c", "a"])
+            try await store.take(.sample("c", transaction: .sample(id: "c")))
+            #expect(
+                try await store.unprocessedNotifications(limit: 10).map(\.notification.notificationUUID) == ["a", "b"])
+            let processed = try #require(try await store.notification(app: "coins", uuid: "c"))
+            #expect(processed.processedAt == CaseDesk.time(0))
+        },
+        NotificationStoreContract("processing it again changes nothing, and neither does one that is not there") {
+            store in
+            let request = StoredNotification.sample("a", received: 1)
+            guard case .open(let opened)? = try await store.take(request).first else {
+                Issue.record("not opened")
+                return
+            }
+            let events = try await store.events(after: 0, limit: 10)
+            #expect(events.map(\.kind) == [.notificationReceived, .caseOpened])
+            #expect(try await store.take(request) == [.none])
+            let unknown = StoredNotification.sample("unknown", at: 2)
+            #expect(
+                try await store.process(
+                    unknown, notice: unknown.notice, links: [], newCaseID: "x", at: CaseDesk.time(3)) == .none)
+            #expect(try await store.events(after: 0, limit: 10) == events)
+            #expect(try await store.refundCases(app: "coins", CaseQuery()) == [opened])
+        },
+        NotificationStoreContract("of many that process one at once, one applies it") { store in
+            let request = StoredNotification.sample("a")
+            _ = try await store.record(request)
+            let changes = try await withThrowingTaskGroup(of: CaseRules.Change.self) { group in
+                for number in 0..<50 {
+                    group.addTask {
+                        try await store.process(
+                            request, notice: request.notice, links: [], newCaseID: "case-\(number)",
+                            at: CaseDesk.time(0))
+                    }
+                }
+                return try await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(changes.filter { $0 != .none }.count == 1)
+            #expect(try await store.refundCases(app: "coins", CaseQuery()).count == 1)
+        },
+        NotificationStoreContract("links are learnt before the owner is looked for, and override nothing") { store in
+            let declared = try Link.sample(.transactionId, "2", user: "bob")
+            _ = try await store.declare(declared, transfer: false)
+            let first = Transaction.sample(id: "1", account: "704")
+            let learnt = try Link.sample(.transactionId, "1", user: "alice", source: .signedData)
+            let contrary = try Link.sample(.transactionId, "2", user: "alice", source: .signedData)
+            try await store.take(.sample("a", transaction: first), links: [learnt])
+            try await store.take(.sample("b", transaction: .sample(id: "2")), links: [contrary])
+            let owners = try await store.refundCases(app: "coins", CaseQuery()).map(\.owner?.value)
+            #expect(owners.sorted { $0 ?? "" < $1 ?? "" } == ["alice", "bob"])
+            #expect(try await store.notification(app: "coins", uuid: "a")?.user == learnt.user)
+            #expect(try await store.links(app: "coins", targets: [contrary.target]) == [declared])
+            let opened = try await store.events(app: "coins", after: 0, limit: 10).filter { $0.kind == .caseOpened }
+            #expect(opened.map(\.user) == [learnt.user, declared.user])
+        },
+        NotificationStoreContract("identifiers that belong together are remembered") { store in
+            let transaction = Transaction.sample(id: "2", original: "1", account: "704", environment: .sandbox)
+            try await store.take(.sample("a", type: "DID_RENEW", transaction: transaction))
+            let known = try await store.known(app: "coins", identifiers: ["1", "2", "704"])
+            #expect(
+                Set(known)
+                    == Set(
+                        ["1", "2"].map {
+                            KnownIdentifier(identifier: $0, environment: .sandbox, appTransactionID: "704")
+                        }))
+        },
+        NotificationStoreContract("other types change no case") { store in
+            try await store.take(.sample("a", type: "DID_RENEW"), .sample("b", type: "BRAND_NEW_TYPE", subtype: "X"))
+            #expect(try await store.refundCases(app: "coins", CaseQuery()).isEmpty)
+            #expect(
+                try await store.events(after: 0, limit: 10).map(\.kind)
+                    == Array(
+                        repeating: .notificationReceived, count: 2))
+        },
+    ]
+
+    private static let listing: [NotificationStoreContract] = [
+        NotificationStoreContract("a list has the latest first, and each filter leaves out the rest") { store in
+            let renewal = Transaction.sample(id: "2", original: "1", environment: .sandbox)
+            try await store.take(.sample("a", transaction: .sample(id: "1")))
+            let learnt = try Link.sample(.transactionId, "2", user: "alice", source: .signedData)
+            try await store.take(
+                .sample("b", type: "DID_RENEW", subtype: "BILLING_RECOVERY", at: 1, transaction: renewal),
+                links: [learnt])
+            try await store.take(.sample("c", type: "TEST", at: 2, transaction: nil))
+            _ = try await store.record(.sample("d", at: 3, app: "gems"))
+            try await expect(store, ["c", "b", "a"]) { _ in }
+            try await expect(store, ["c", "b"]) { $0.limit = 2 }
+            try await expect(store, ["b"]) { $0.type = "DID_RENEW" }
+            try await expect(store, ["b"]) { $0.subtype = "BILLING_RECOVERY" }
+            try await expect(store, []) { ($0.type, $0.subtype) = ("TEST", "BILLING_RECOVERY") }
+            try await expect(store, ["b"]) { $0.user = learnt.user }
+            try await expect(store, ["b"]) { $0.environment = .sandbox }
+            try await expect(store, ["c", "b"]) { $0.since = CaseDesk.time(1) }
+            try await expect(store, []) { $0.since = CaseDesk.time(2.5) }
+            try await expect(store, ["b"]) { $0.transactionID = "2" }
+            try await expect(store, ["b", "a"]) { $0.transactionID = "1" }
+            try await expect(store, ["a"]) { ($0.transactionID, $0.environment) = ("1", .production) }
+        },
+        NotificationStoreContract("pages hang together while more comes in") { store in
+            for number in 0..<25 { _ = try await store.record(.sample("\(number)")) }
+            for filter in [nil, "1000"] {
+                var query = NotificationQuery(limit: 10)
+                query.transactionID = filter
+                var found: [String] = []
+                while true {
+                    let page = try await store.notifications(app: "coins", query)
+                    guard let last = page.last else { break }
+                    found += page.map(\.notification.notification.notificationUUID)
+                    query.before = last.position
+                    _ = try await store.record(.sample("later \(found.count) \(filter ?? "-")"))
+                }
+                #expect(found.filter { !$0.hasPrefix("later") } == (0..<25).reversed().map(String.init))
+                #expect(Set(found).count == found.count)
+            }
+        },
+    ]
+
+    private static func expect(
+        _ store: any Store, _ uuids: [String], sourceLocation: SourceLocation = #_sourceLocation,
+        _ change: (inout NotificationQuery) -> Void
+    ) async throws {
+        var query = NotificationQuery()
+        change(&query)
+        let found = try await store.notifications(app: "coins", query).map(\.notification.notification.notificationUUID)
+        #expect(found == uuids, sourceLocation: sourceLocation)
+    }
 }
 
 /// Compares all that was said.

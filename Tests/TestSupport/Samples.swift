@@ -1,5 +1,38 @@
 package import Domain
-import Foundation
+package import Foundation
+
+extension Transaction {
+    /// A transaction with what a test cares about.
+    package static func sample(
+        id: String = "1000", original: String? = nil, webOrderLineItem: String? = nil, account: String? = nil,
+        token: String? = nil, type: ProductType = .consumable, purchased: TimeInterval = 1000,
+        signed: TimeInterval = 5000, revoked: TimeInterval? = nil, isFamilyShared: Bool = false,
+        isAdvancedCommerce: Bool = false, environment: AppStoreEnvironment = .production
+    ) -> Transaction {
+        Transaction(
+            transactionID: id, originalTransactionID: original ?? id, webOrderLineItemID: webOrderLineItem,
+            appTransactionID: account, appAccountToken: token, productID: "gems", productType: type,
+            purchaseDate: Date(timeIntervalSince1970: purchased), signedDate: Date(timeIntervalSince1970: signed),
+            revocationDate: revoked.map(Date.init(timeIntervalSince1970:)), isFamilyShared: isFamilyShared,
+            isAdvancedCommerce: isAdvancedCommerce, environment: environment,
+            payload: Array(#"{"transactionId":"\#(id)"}"#.utf8), signed: "a.b.c")
+    }
+}
+
+extension Link {
+    /// A link with what a test cares about.
+    package static func sample(
+        _ kind: LinkTarget.Kind, _ value: String, user: String, environment: AppStoreEnvironment? = nil,
+        source: LinkSource = .declared, from: TimeInterval? = nil, until: TimeInterval? = nil,
+        created: TimeInterval = 100
+    ) throws -> Link {
+        Link(
+            app: "coins", user: try UserID(user), target: LinkTarget(kind, value), environment: environment,
+            source: source, validFrom: from.map(Date.init(timeIntervalSince1970:)),
+            validUntil: until.map(Date.init(timeIntervalSince1970:)),
+            createdAt: Date(timeIntervalSince1970: created), createdBy: "test")
+    }
+}
 
 extension StoredNotification {
     /// A notification about refunds or anything else, with what a test cares about; hours count as in `CaseDesk.time`.
@@ -64,5 +97,23 @@ extension NotificationStore {
                     newCaseID: "case-\(notification.notification.notificationUUID)", at: notification.receivedAt))
         }
         return changes
+    }
+}
+
+extension DeliveryDraft {
+    /// An answer that is queued at hour zero of `CaseDesk.time` and due by hour twelve, with what a test cares about.
+    package static func sample(
+        _ id: String, caseID: String? = nil, transaction: String = "1000", user: String? = nil,
+        purchase: PurchaseFacts? = nil, environment: AppStoreEnvironment? = .production, app: String = "coins",
+        body: String = "{}", at hour: Double = 0, due: Double? = nil, deadline: Double = 12, key: IdempotencyKey? = nil,
+        digest: [UInt8] = [1]
+    ) throws -> DeliveryDraft {
+        let delivery = Delivery(
+            id: id, app: app, caseID: caseID, user: try user.map(UserID.init), caller: "shop",
+            transactionID: transaction, environment: environment, purchase: purchase, version: .v2,
+            body: Array(body.utf8), createdAt: CaseDesk.time(hour), deadline: CaseDesk.time(deadline),
+            nextAttemptAt: CaseDesk.time(due ?? hour))
+        return DeliveryDraft(
+            delivery: delivery, idempotencyKey: key, requestDigest: digest, subject: ConsentSubject(delivery))
     }
 }

@@ -1,0 +1,192 @@
+package import Domain
+package import Foundation
+
+/// The link port in memory; the contract suite holds it to the same rules as the real store.
+package actor InMemoryLinkStore: LinkStore {
+    private var links: [Link] = []
+
+    package init() {}
+
+    package func links(app: String, user: UserID) async throws(ServiceError) -> [Link] {
+        links.filter { $0.app == app && $0.user == user }
+    }
+
+    package func links(app: String, targets: Set<LinkTarget>) async throws(ServiceError) -> [Link] {
+        links.filter { $0.app == app && targets.contains($0.target) }
+    }
+
+    package func declare(_ statement: Link, transfer: Bool) async throws(ServiceError) -> LinkRules.Decision {
+        apply(LinkRules.declare(statement.inMilliseconds, existing: existing(statement), transfer: transfer))
+    }
+
+    package func learn(_ statement: Link) async throws(ServiceError) -> LinkRules.Decision {
+        apply(LinkRules.learn(statement.inMilliseconds, existing: existing(statement)))
+    }
+
+    package func end(
+        app: String, user: UserID, target: LinkTarget, at date: Date
+    ) async throws(ServiceError) -> [Link] {
+        let current = links.filter { $0.app == app && $0.user == user && $0.target == target && $0.isInForce }
+        let ended = current.map { $0.ended(at: date.inMilliseconds) }
+        for (old, new) in zip(current, ended) { replace(old, with: new) }
+        return ended
+    }
+
+    package func knownUsers(app: String, matching ids: Set<String>) async throws(ServiceError) -> Set<UserID> {
+        let folded = Set(ids.map { $0.lowercased() })
+        return Set(
+            links.filter { $0.app == app && $0.isInForce && folded.contains($0.user.value.lowercased()) }.map(\.user))
+    }
+
+    private func existing(_ statement: Link) -> [Link] {
+        links.filter { $0.app == statement.app && $0.target == statement.target }
+    }
+
+    private func apply(_ decision: LinkRules.Decision) -> LinkRules.Decision {
+        switch decision {
+        case .keep, .conflict: break
+        case .replace(let old, let new): replace(old, with: new)
+        case .insert(let new): links.append(new)
+        case .transfer(let old, let date, let new):
+            for link in old { replace(link, with: link.ended(at: date)) }
+            links.append(new)
+        }
+        return decision
+    }
+
+    private func replace(_ old: Link, with new: Link) {
+        if let index = links.firstIndex(of: old) { links[index] = new }
+    }
+}
+
+extension Link {
+    fileprivate func ended(at date: Date) -> Link { with(validUntil: date, createdAt: createdAt) }
+
+    /// The link with its instants as exact as the port keeps them.
+    fileprivate var inMilliseconds: Link {
+        with(validUntil: validUntil?.inMilliseconds, createdAt: createdAt.inMilliseconds)
+    }
+
+    private func with(validUntil: Date?, createdAt: Date) -> Link {
+        Link(
+            app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
+            validUntil: validUntil, createdAt: createdAt, createdBy: createdBy)
+    }
+}
+
+extension Date {
+    fileprivate var inMilliseconds: Date {
+        Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
+    }
+}
+
+/// The transaction memory in memory.
+package actor InMemoryTransactionMemory: TransactionMemory {
+    private struct Key: Hashable {
+        let app: String
+        let identifier: String
+        let environment: AppStoreEnvironment
+    }
+
+    private var accounts: [Key: String?] = [:]
+    /// The identifiers in the order in which they came.
+    private var order: [Key] = []
+
+    package init() {}
+
+    package func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier] {
+        accounts.filter { $0.key.app == app && identifiers.contains($0.key.identifier) }.map { key, account in
+            KnownIdentifier(identifier: key.identifier, environment: key.environment, appTransactionID: account)
+        }
+    }
+
+    package func identifiers(
+        of appTransactionID: String, app: String, environment: AppStoreEnvironment, limit: Int
+    ) async throws(ServiceError) -> Set<String> {
+        let found = order.filter { key in
+            key.app == app && key.environment == environment && accounts[key] == .some(appTransactionID)
+        }
+        return Set(found.suffix(limit).map(\.identifier))
+    }
+
+    package func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError) {
+        for entry in entries {
+            let key = Key(app: app, identifier: entry.identifier, environment: entry.environment)
+            if accounts[key] == nil { order.append(key) }
+            accounts[key] = .some(entry.appTransactionID ?? accounts[key] ?? nil)
+        }
+    }
+}
+
+/// What was used of the budgets, in memory.
+package actor InMemoryBudgetStore: BudgetStore {
+    private struct Key: Hashable {
+        let call: BudgetedCall
+        let minute: Int
+    }
+
+    private var calls: [Key: Int] = [:]
+    private var blocks: [BudgetBlock] = []
+    private var failure: ServiceError?
+
+    package init() {}
+
+    /// From now on every call fails so, or none does.
+    package func fail(with failure: ServiceError?) { self.failure = failure }
+
+    package func budgetRecords(of minutes: ClosedRange<Int>) async throws(ServiceError) -> [BudgetRecord] {
+        try failIfToldTo()
+        return calls.filter { minutes.contains($0.key.minute) }.map { key, calls in
+            BudgetRecord(call: key.call, minute: key.minute, calls: calls)
+        }
+    }
+
+    package func saveBudgetRecords(_ records: [BudgetRecord]) async throws(ServiceError) {
+        try failIfToldTo()
+        for record in records { calls[Key(call: record.call, minute: record.minute)] = record.calls }
+    }
+
+    package func keepBudgetRecords(of minutes: ClosedRange<Int>) async throws(ServiceError) {
+        try failIfToldTo()
+        calls = calls.filter { minutes.contains($0.key.minute) }
+    }
+
+    package func budgetBlocks(after date: Date) async throws(ServiceError) -> [BudgetBlock] {
+        try failIfToldTo()
+        return blocks.filter { $0.until > date }
+    }
+
+    package func replaceBudgetBlocks(_ blocks: [BudgetBlock]) async throws(ServiceError) {
+        try failIfToldTo()
+        self.blocks = blocks
+    }
+
+    private func failIfToldTo() throws(ServiceError) {
+        if let failure { throw failure }
+    }
+}
+
+/// The caller keys in memory.
+package actor InMemoryCallerKeyStore: CallerKeyStore {
+    private var keys: [CallerKey] = []
+
+    package init() {}
+
+    package func addCallerKey(_ key: CallerKey) async throws(ServiceError) -> Bool {
+        guard !keys.contains(where: { $0.id == key.id }) else { return false }
+        keys.append(key)
+        return true
+    }
+
+    package func callerKey(id: String) async throws(ServiceError) -> CallerKey? { keys.first { $0.id == id } }
+
+    package func callerKeys() async throws(ServiceError) -> [CallerKey] { keys }
+
+    package func revokeCallerKey(
+        id: String, caller: String, at date: Date
+    ) async throws(ServiceError) -> CallerKey? {
+        guard let index = keys.firstIndex(where: { $0.id == id && $0.caller == caller }) else { return nil }
+        if keys[index].revokedAt == nil { keys[index] = keys[index].revoked(at: date) }
+        return keys[index]
+    }
+}
