@@ -166,20 +166,19 @@ let package = Package(
                 "AppStoreClient", "AppStoreAPI", "Curl", "Domain", "JOSE", "OpenSSL", "TestSupport", coreMetrics, logging,
                 metrics,
             ]),
-        .testTarget(name: "PurserTests", dependencies: ["purser"]),
+        .testTarget(name: "PurserTests", dependencies: ["purser", "TestSupport"]),
         .testTarget(name: "PurserBenchTests", dependencies: ["purser-bench"]),
         .testTarget(
             name: "AppStoreSimulatorTests",
             dependencies: [
-                "AppStoreSimulator", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", logging, nioCore, nioPosix,
-                nioSSL,
-                serviceLifecycle,
+                "AppStoreSimulator", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", "TestSupport", logging, nioCore,
+                nioPosix, nioSSL, serviceLifecycle,
             ]),
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
                 "Daemon", "AppStoreSimulator", "AppStoreAPI", "Domain", "JOSE", "JSON", "KeyCustody", "Listener",
-                "OpenSSL", "Systemd", "purser", logging, serviceLifecycle,
+                "OpenSSL", "Systemd", "TestSupport", "purser", logging, serviceLifecycle,
             ],
             exclude: ["Resources"]),
         .testTarget(
