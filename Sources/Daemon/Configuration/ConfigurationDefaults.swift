@@ -1,3 +1,4 @@
+import AppStoreAPI
 import Domain
 import Listener
 package import Logging
@@ -6,7 +7,7 @@ package import Logging
 ///
 /// What is here is what `docs/configuration.md` and `deploy/config/purser.yaml` tell operators; tests hold the latter to it.
 /// What a name, an id or a URL may look like is in `ConfigurationValue.swift`; which sections there are, and what they mean
-/// together, in the file of each section. The rates that Apple publishes are with the endpoints in `AppStoreAPI`.
+/// together, in the file of each section. The rates that Apple publishes are in `PublishedRateLimits.swift`.
 package enum ConfigurationDefaults {
     /// Where the commands look for the configuration unless they are told.
     package static let file = "/etc/purser/purser.yaml"
@@ -68,7 +69,7 @@ package enum ConfigurationDefaults {
         package static let maximumResponseBytes = BoundedSetting.bytes(8 * mebibyte, in: 64 * kibibyte...256 * mebibyte)
 
         /// `apple.rateLimits.sandboxShare`, in percent of the limits in production.
-        package static let sandboxShare = BoundedSetting.percent(10, in: 1...100)
+        package static let sandboxShare = BoundedSetting.percent(PublishedRateLimits.sandboxPercent, in: 1...100)
         /// `apple.rateLimits.reservedShare`, in percent of a limit.
         package static let reservedShare = BoundedSetting.percent(20, in: 0...90)
         /// `apple.rateLimits.requestsPerSecond.…`; what is left out is as Apple publishes it.
