@@ -19,6 +19,9 @@ enum CurlFixture {
         try await LoopbackServer.run(options, handler: handler) { server in
             var configuration = CurlConfiguration()
             configuration.certificateAuthorityFile = server.certificateAuthorityFile
+            // A connection that a busy machine neglects for a while is still there.
+            configuration.maximumConnectionIdleTime = Wait.limit
+            configuration.unacknowledgedDataTimeout = Wait.limit
             configure(&configuration)
             try await run(configuration) { client in try await body(client, server) }
         }
@@ -44,6 +47,18 @@ enum CurlFixture {
         } catch {
             return error
         }
+    }
+}
+
+extension CurlRequest {
+    /// A request that has all the time that a busy machine takes.
+    static func patient(
+        _ method: Method, _ url: String, headers: [(name: String, value: String)] = [], body: [UInt8]? = nil,
+        maximumResponseBytes: Int = 4_194_304
+    ) -> CurlRequest {
+        CurlRequest(
+            method, url, headers: headers, body: body, connectTimeout: Wait.limit, totalTimeout: Wait.limit,
+            maximumResponseBytes: maximumResponseBytes)
     }
 }
 

@@ -5,18 +5,14 @@ import Testing
 struct CurlLifecycleTests {
     @Test("Shutting down ends the transfers under way and those that wait")
     func shutdownWithTransfers() async throws {
-        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let silence = LoopbackServer.Silence()
         try await CurlFixture.run(
             configure: { $0.maximumConcurrentTransfers = 1 },
-            handler: { _ in
-                start.yield()
-                try await Task.sleep(for: .seconds(3_600))
-                return .init()
-            },
+            handler: silence.answer,
             during: { client, server in
-                let request = CurlRequest(.put, server.url, body: [1], totalTimeout: .seconds(600))
+                let request = CurlRequest.patient(.put, server.url, body: [1])
                 async let first = CurlFixture.failure(of: request, by: client)
-                _ = await started.first { true }
+                await silence.begun.hasArrivals(1)
                 async let second = CurlFixture.failure(of: request, by: client)
                 #expect(await client.heartbeat())
                 await client.shutdown()
@@ -30,12 +26,12 @@ struct CurlLifecycleTests {
     @Test("After shutting down nothing is sent, and shutting down again does nothing")
     func afterShutdown() async throws {
         try await CurlFixture.run { client, server in
-            _ = try await client.perform(CurlRequest(.get, server.url))
+            _ = try await client.perform(.patient(.get, server.url))
             #expect(LoopbackSocket.descriptors(connectedTo: server.port).count == 1)
             await client.shutdown()
             #expect(LoopbackSocket.descriptors(connectedTo: server.port).isEmpty)
             await client.shutdown()
-            let error = await CurlFixture.failure(of: CurlRequest(.put, server.url, body: [1]), by: client)
+            let error = await CurlFixture.failure(of: .patient(.put, server.url, body: [1]), by: client)
             #expect(error?.kind == .shutDown)
             #expect(error?.requestMayHaveBeenSent == false)
             #expect(await client.heartbeat() == false)
@@ -50,7 +46,7 @@ struct CurlLifecycleTests {
                 for number in 0..<200 {
                     group.addTask {
                         guard number % 50 != 25 else { return await client.shutdown() }
-                        let error = await CurlFixture.failure(of: CurlRequest(.get, server.url), by: client)
+                        let error = await CurlFixture.failure(of: .patient(.get, server.url), by: client)
                         #expect(error == nil || error?.kind == .shutDown, "\(String(describing: error))")
                     }
                 }
@@ -62,23 +58,18 @@ struct CurlLifecycleTests {
     @Test("A heartbeat comes back while transfers are under way and while there are none")
     func heartbeat() async throws {
         try await CurlFixture.run(
-            handler: { _ in
-                try await Task.sleep(for: .seconds(3_600))
-                return .init()
-            },
+            handler: LoopbackServer.Silence().answer,
             during: { client, server in
                 #expect(await client.heartbeat())
-                let task = Task {
-                    await CurlFixture.failure(
-                        of: CurlRequest(.get, server.url, totalTimeout: .seconds(600)), by: client)
-                }
+                let request = CurlRequest.patient(.get, server.url)
+                let task = Task { await CurlFixture.failure(of: request, by: client) }
                 for _ in 0..<100 { #expect(await client.heartbeat()) }
                 task.cancel()
                 _ = await task.value
             })
     }
 
-    @Test("A client that is released without shutting down closes its connections", .timeLimit(.minutes(5)))
+    @Test("A client that is released without shutting down closes its connections")
     func release() async throws {
         try await LoopbackServer.run(
             handler: { _ in .init("hello") },
@@ -87,10 +78,12 @@ struct CurlLifecycleTests {
                     var configuration = CurlConfiguration()
                     configuration.certificateAuthorityFile = server.certificateAuthorityFile
                     let client = try CurlClient(configuration: configuration)
-                    let response = try await client.perform(CurlRequest(.get, server.url))
+                    let response = try await client.perform(.patient(.get, server.url))
                     #expect(response.status == 200)
                 }
-                while !LoopbackSocket.descriptors(connectedTo: server.port).isEmpty { await Task.yield() }
+                try await Wait.until("a client that nobody holds to close its connections") {
+                    LoopbackSocket.descriptors(connectedTo: server.port).isEmpty
+                }
             })
     }
 

@@ -6,8 +6,7 @@ import Testing
 /// Requests that must not be sent twice.
 struct CurlOwnConnectionTests {
     private func request(_ server: LoopbackServer, _ path: String, own: Bool) -> CurlRequest {
-        var request = CurlRequest(.post, server.url + path, body: [], connectTimeout: .seconds(60))
-        request.totalTimeout = .seconds(120)
+        var request = CurlRequest.patient(.post, server.url + path, body: [])
         request.needsOwnConnection = own
         return request
     }

@@ -11,8 +11,7 @@ struct CurlProxyTests {
                 configure: { $0.proxy = "http://127.0.0.1:\(proxy.port)" },
                 handler: { _ in .init(headers: [("Content-Type", "text/plain")], "hello") },
                 during: { client, server in
-                    let response = try await client.perform(
-                        CurlRequest(.get, server.url, connectTimeout: .seconds(60), totalTimeout: .seconds(120)))
+                    let response = try await client.perform(.patient(.get, server.url))
                     #expect(response.status == 200)
                     #expect(response.httpVersion == .http2)
                     #expect(response.headers["content-type"] == "text/plain")
@@ -29,7 +28,7 @@ struct CurlProxyTests {
                 configure: { $0.proxy = "http://127.0.0.1:\(proxy.port)" },
                 during: { client, server in
                     let error = try #require(
-                        await CurlFixture.failure(of: CurlRequest(.put, server.url, body: [1]), by: client))
+                        await CurlFixture.failure(of: .patient(.put, server.url, body: [1]), by: client))
                     #expect(error.kind == .connectFailed, "\(error)")
                     #expect(!error.requestMayHaveBeenSent)
                     #expect(server.requests.isEmpty)
@@ -47,7 +46,7 @@ struct CurlProxyTests {
             }
             setenv("no_proxy", "", 1)
             try await CurlFixture.run { client, server in
-                let next = try await client.perform(CurlRequest(.get, server.url))
+                let next = try await client.perform(.patient(.get, server.url))
                 #expect(next.status == 200)
             }
             setenv("no_proxy", "*", 1)
@@ -57,7 +56,7 @@ struct CurlProxyTests {
                     configure: { $0.proxy = "http://127.0.0.1:\(proxy.port)" },
                     during: {
                         client, server in
-                        let next = try await client.perform(CurlRequest(.get, server.url))
+                        let next = try await client.perform(.patient(.get, server.url))
                         #expect(next.status == 200)
                         #expect(proxy.requestLines.count == 1)
                     })

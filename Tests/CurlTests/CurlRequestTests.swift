@@ -13,7 +13,7 @@ struct CurlRequestTests {
             handler: { .init(body: $0.body) },
             during: { client, server in
                 let response = try await client.perform(
-                    CurlRequest(
+                    .patient(
                         method, server.url + "/a%2Fb/../c?d=e&f=%20",
                         headers: [("Content-Type", "application/json"), ("X-One", "1")],
                         body: body))
@@ -34,9 +34,7 @@ struct CurlRequestTests {
         try await CurlFixture.run(
             options, handler: { .init(body: $0.body) },
             during: { client, server in
-                // The default is too little for a machine that runs all tests at once.
-                let request = CurlRequest(.put, server.url, body: body, totalTimeout: .seconds(600))
-                let response = try await client.perform(request)
+                let response = try await client.perform(.patient(.put, server.url, body: body))
                 #expect(response.body == body)
             })
     }
@@ -44,7 +42,7 @@ struct CurlRequestTests {
     @Test("Nothing is sent that nobody asked for", arguments: [CurlRequest.Method.get, .post])
     func noUnaskedHeaders(_ method: CurlRequest.Method) async throws {
         try await CurlFixture.run { client, server in
-            _ = try await client.perform(CurlRequest(method, server.url, body: method == .post ? Array("x".utf8) : nil))
+            _ = try await client.perform(.patient(method, server.url, body: method == .post ? Array("x".utf8) : nil))
             let request = try #require(server.requests.first)
             for name in ["expect", "accept", "accept-encoding", "user-agent", "cookie", "authorization"] {
                 #expect(request.header(name) == nil, "\(name)")
@@ -59,7 +57,7 @@ struct CurlRequestTests {
             configure: { $0.userAgent = "test/1" },
             during: { client, server in
                 let headers = [("accept", "application/json"), ("Content-Type", "text/plain"), ("X-Empty", "")]
-                _ = try await client.perform(CurlRequest(.post, server.url, headers: headers, body: []))
+                _ = try await client.perform(.patient(.post, server.url, headers: headers, body: []))
                 let request = try #require(server.requests.first)
                 #expect(request.header("accept") == "application/json")
                 #expect(request.header("content-type") == "text/plain")
@@ -72,7 +70,7 @@ struct CurlRequestTests {
     @Test("HEAD brings the header alone")
     func head() async throws {
         try await CurlFixture.run { client, server in
-            let response = try await client.perform(CurlRequest(.head, server.url))
+            let response = try await client.perform(.patient(.head, server.url))
             #expect(response.status == 200)
             #expect(response.body.isEmpty)
             #expect(server.requests.first?.method == "HEAD")
@@ -89,12 +87,12 @@ struct CurlRequestTests {
     func malformedHeaders(_ name: String, _ value: String) async throws {
         try await CurlFixture.run { client, server in
             let error = await CurlFixture.failure(
-                of: CurlRequest(.get, server.url, headers: [(name, value)]), by: client)
+                of: .patient(.get, server.url, headers: [(name, value)]), by: client)
             #expect(error?.kind == .invalidRequest)
             #expect(error?.requestMayHaveBeenSent == false)
             #expect(server.requests.isEmpty)
             // The client is none the worse for it.
-            let next = try await client.perform(CurlRequest(.get, server.url))
+            let next = try await client.perform(.patient(.get, server.url))
             #expect(next.status == 200)
         }
     }
@@ -108,7 +106,7 @@ struct CurlRequestTests {
         ])
     func otherURLs(_ url: String) async throws {
         try await CurlFixture.run(CurlConfiguration()) { client in
-            let error = await CurlFixture.failure(of: CurlRequest(.get, url), by: client)
+            let error = await CurlFixture.failure(of: .patient(.get, url), by: client)
             #expect(error?.kind == .invalidRequest)
             #expect(error?.requestMayHaveBeenSent == false)
         }
@@ -117,7 +115,7 @@ struct CurlRequestTests {
     @Test("Credentials in a URL are refused and appear in no error")
     func credentialsInURL() async throws {
         try await CurlFixture.run(CurlConfiguration()) { client in
-            let request = CurlRequest(.get, "https://alice:wonderland@localhost/?token=rabbit")
+            let request = CurlRequest.patient(.get, "https://alice:wonderland@localhost/?token=rabbit")
             let error = try #require(await CurlFixture.failure(of: request, by: client))
             #expect(!error.requestMayHaveBeenSent)
             for secret in ["alice", "wonderland", "rabbit"] { #expect(!"\(error)".contains(secret)) }

@@ -13,7 +13,7 @@ struct CurlResponseTests {
             options, handler: { _ in .init(status: 404, headers: headers, "missing") },
             during: {
                 client, server in
-                let response = try await client.perform(CurlRequest(.get, server.url))
+                let response = try await client.perform(.patient(.get, server.url))
                 #expect(response.status == 404)
                 #expect(response.headers["x-one"] == "1")
                 #expect(response.headers["X-ONE"] == "1")
@@ -37,7 +37,7 @@ struct CurlResponseTests {
                 return response
             },
             during: { client, server in
-                let response = try await client.perform(CurlRequest(.get, server.url, headers: [("TE", "trailers")]))
+                let response = try await client.perform(.patient(.get, server.url, headers: [("TE", "trailers")]))
                 #expect(response.status == 200)
                 #expect(response.body == Array("final".utf8))
                 #expect(response.headers["x-final"] == "1")
@@ -52,7 +52,7 @@ struct CurlResponseTests {
             handler: { _ in .init(status: 302, headers: [("Location", "/elsewhere")]) },
             during: {
                 client, server in
-                let response = try await client.perform(CurlRequest(.get, server.url + "/here"))
+                let response = try await client.perform(.patient(.get, server.url + "/here"))
                 #expect(response.status == 302)
                 #expect(response.headers["location"] == "/elsewhere")
                 #expect(server.requests.map(\.path) == ["/here"])
@@ -64,7 +64,7 @@ struct CurlResponseTests {
         try await CurlFixture.run(
             handler: { _ in .init(headers: [("Set-Cookie", "a=b")]) },
             during: { client, server in
-                for _ in 0..<2 { _ = try await client.perform(CurlRequest(.get, server.url)) }
+                for _ in 0..<2 { _ = try await client.perform(.patient(.get, server.url)) }
                 #expect(server.requests.count == 2)
                 #expect(server.requests.allSatisfy { $0.header("cookie") == nil })
             })
@@ -76,14 +76,14 @@ struct CurlResponseTests {
         try await CurlFixture.run(
             options, handler: { _ in .init(body: body) },
             during: { client, server in
-                let response = try await client.perform(CurlRequest(.get, server.url, maximumResponseBytes: 100_000))
+                let response = try await client.perform(.patient(.get, server.url, maximumResponseBytes: 100_000))
                 #expect(response.body == body)
                 let error = await CurlFixture.failure(
-                    of: CurlRequest(.get, server.url, maximumResponseBytes: 99_999), by: client)
+                    of: .patient(.get, server.url, maximumResponseBytes: 99_999), by: client)
                 #expect(error?.kind == .responseTooLarge)
                 #expect(error?.detail == "the content exceeds 99999 bytes")
                 #expect(error?.requestMayHaveBeenSent == true)
-                let next = try await client.perform(CurlRequest(.get, server.url))
+                let next = try await client.perform(.patient(.get, server.url))
                 #expect(next.body == body)
             })
     }
@@ -94,7 +94,7 @@ struct CurlResponseTests {
             options, configure: { $0.maximumHeaderBytes = 1_000 },
             handler: { _ in .init(headers: [("X-Long", String(repeating: "x", count: 1_000))]) },
             during: { client, server in
-                let error = await CurlFixture.failure(of: CurlRequest(.get, server.url), by: client)
+                let error = await CurlFixture.failure(of: .patient(.get, server.url), by: client)
                 #expect(error?.kind == .responseTooLarge)
                 #expect(error?.detail == "the header exceeds 1000 bytes")
             })
@@ -113,7 +113,7 @@ struct CurlResponseTests {
             },
             during: { client, server in
                 let error = try #require(
-                    await CurlFixture.failure(of: CurlRequest(.put, server.url, body: [1]), by: client))
+                    await CurlFixture.failure(of: .patient(.put, server.url, body: [1]), by: client))
                 #expect(error.kind == .connectionLost || error.kind == .protocolError, "\(error)")
                 #expect(error.requestMayHaveBeenSent)
                 #expect(error.code > 0)
@@ -124,8 +124,8 @@ struct CurlResponseTests {
     @Test("A response tells its times and whether the connection was there already")
     func times() async throws {
         try await CurlFixture.run { client, server in
-            let first = try await client.perform(CurlRequest(.get, server.url))
-            let second = try await client.perform(CurlRequest(.get, server.url))
+            let first = try await client.perform(.patient(.get, server.url))
+            let second = try await client.perform(.patient(.get, server.url))
             #expect(!first.connectionWasReused)
             #expect(second.connectionWasReused)
             #expect(first.connect > .zero)

@@ -4,28 +4,32 @@ import Testing
 
 /// Timeouts against servers that never answer; no test looks at a clock.
 struct CurlTimeoutTests {
-    private static let never: LoopbackServer.Handler = { _ in
-        try await Task.sleep(for: .seconds(3_600))
-        return .init()
-    }
-
     @Test("A response that never comes ends with the total timeout", arguments: [LoopbackServer.Options(), .http1])
     func totalTimeout(_ options: LoopbackServer.Options) async throws {
+        let silence = LoopbackServer.Silence()
         try await CurlFixture.run(
             options,
             handler: { request in
-                if request.path == "/never" { return try await Self.never(request) }
+                if request.path.hasPrefix("/never") { return try await silence.answer(request) }
                 return .init("hello")
             },
             during: { client, server in
-                // With the connection ready, the request surely goes out within its time.
-                _ = try await client.perform(CurlRequest(.get, server.url))
-                let never = CurlRequest(.put, server.url + "/never", body: [1], totalTimeout: .milliseconds(500))
-                let error = try #require(await CurlFixture.failure(of: never, by: client))
-                #expect(error.kind == .timeout)
-                #expect(error.requestMayHaveBeenSent)
-                #expect(error.detail == "not complete after 500 ms")
-                let next = try await client.perform(CurlRequest(.get, server.url))
+                _ = try await client.perform(.patient(.get, server.url))
+                // On a busy machine the time may be over before the request goes out: then it gets twice as much.
+                var milliseconds = 500
+                try await Wait.until("a request that arrives before its time is over") {
+                    let never = CurlRequest(
+                        .put, server.url + "/never/\(milliseconds)", body: [1], connectTimeout: Wait.limit,
+                        totalTimeout: .milliseconds(milliseconds))
+                    let error = try #require(await CurlFixture.failure(of: never, by: client))
+                    #expect(error.kind == .timeout)
+                    #expect(error.detail == "not complete after \(milliseconds) ms")
+                    let hasArrived = server.requests.contains { $0.path == "/never/\(milliseconds)" }
+                    if hasArrived { #expect(error.requestMayHaveBeenSent) }
+                    milliseconds *= 2
+                    return hasArrived
+                }
+                let next = try await client.perform(.patient(.get, server.url))
                 #expect(next.status == 200)
             })
     }
@@ -36,7 +40,7 @@ struct CurlTimeoutTests {
         try await CurlFixture.run(CurlConfiguration()) { client in
             let request = CurlRequest(
                 .put, "https://127.0.0.1:\(socket.port)", body: [1], connectTimeout: .milliseconds(50),
-                totalTimeout: .seconds(600))
+                totalTimeout: Wait.limit)
             let error = try #require(await CurlFixture.failure(of: request, by: client))
             #expect(error.kind == .timeout)
             #expect(!error.requestMayHaveBeenSent)
@@ -52,7 +56,7 @@ struct CurlTimeoutTests {
                 for _ in 0..<5 {
                     group.addTask {
                         await CurlFixture.failure(
-                            of: CurlRequest(.get, url, connectTimeout: .seconds(600), totalTimeout: .milliseconds(100)),
+                            of: CurlRequest(.get, url, connectTimeout: Wait.limit, totalTimeout: .milliseconds(100)),
                             by: client)
                     }
                 }
@@ -66,19 +70,14 @@ struct CurlTimeoutTests {
 
     @Test("The total timeout also ends transfers that wait for their turn")
     func waitingForTurn() async throws {
-        let (started, start) = AsyncStream.makeStream(of: Void.self)
+        let silence = LoopbackServer.Silence()
         try await CurlFixture.run(
             configure: { $0.maximumConcurrentTransfers = 1 },
-            handler: { request in
-                start.yield()
-                return try await Self.never(request)
-            },
+            handler: silence.answer,
             during: { client, server in
-                let first = Task {
-                    await CurlFixture.failure(
-                        of: CurlRequest(.get, server.url, totalTimeout: .seconds(600)), by: client)
-                }
-                _ = await started.first { true }
+                let request = CurlRequest.patient(.get, server.url)
+                let first = Task { await CurlFixture.failure(of: request, by: client) }
+                await silence.begun.hasArrivals(1)
                 let second = await CurlFixture.failure(
                     of: CurlRequest(.get, server.url, totalTimeout: .milliseconds(10)), by: client)
                 #expect(second?.kind == .timeout)

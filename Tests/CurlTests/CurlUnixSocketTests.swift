@@ -35,7 +35,7 @@ struct CurlUnixSocketTests {
         try await withSocketPath { path in
             let channel = try await Self.server.bind(unixDomainSocketPath: path).get()
             try await CurlFixture.run(CurlConfiguration()) { client in
-                var request = CurlRequest(.get, "http://localhost/a/../b?c")
+                var request = CurlRequest.patient(.get, "http://localhost/a/../b?c")
                 request.unixSocket = path
                 let response = try await client.perform(request)
                 #expect(response.status == 200)
@@ -48,7 +48,7 @@ struct CurlUnixSocketTests {
     @Test func aUnixSocketWithoutAServerIsAFailureToConnect() async throws {
         try await withSocketPath { path in
             try await CurlFixture.run(CurlConfiguration()) { client in
-                var request = CurlRequest(.get, "http://localhost/")
+                var request = CurlRequest.patient(.get, "http://localhost/")
                 request.unixSocket = path
                 let error = await CurlFixture.failure(of: request, by: client)
                 #expect(error?.kind == .connectFailed)
@@ -61,7 +61,7 @@ struct CurlUnixSocketTests {
         let channel = try await Self.server.bind(host: "127.0.0.1", port: 0).get()
         let port = try #require(channel.localAddress?.port)
         try await CurlFixture.run(CurlConfiguration()) { client in
-            var request = CurlRequest(.get, "http://127.0.0.1:\(port)/")
+            var request = CurlRequest.patient(.get, "http://127.0.0.1:\(port)/")
             #expect(await CurlFixture.failure(of: request, by: client)?.kind == .invalidRequest)
             request.allowsClearText = true
             let response = try await client.perform(request)

@@ -120,6 +120,27 @@ package struct LoopbackServer: Sendable {
     }
 }
 
+extension LoopbackServer {
+    /// A server that answers nobody: each request waits until its client, or the server, goes away.
+    package struct Silence: Sendable {
+        /// Where each request arrives.
+        package let begun = Gate()
+        /// Where each arrives whose client has gone away.
+        package let ended = Gate()
+        private let never = Gate()
+
+        package init() { never.close() }
+
+        /// The server's handler.
+        @Sendable package func answer(_ request: Request) async throws -> Response {
+            await begun.pass()
+            await never.pass()
+            await ended.pass()
+            throw CancellationError()
+        }
+    }
+}
+
 // MARK: At work
 
 extension LoopbackServer {
