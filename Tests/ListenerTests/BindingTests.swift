@@ -1,9 +1,10 @@
 import Foundation
 import Listener
 import NIOPosix
+import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct BindingTests {
+@Suite(.endsHangs) struct BindingTests {
     private func listener(_ address: ListenerAddress) -> Listener {
         Listener(
             configuration: ListenerConfiguration(name: "api", address: address),

@@ -5,7 +5,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct LimitTests {
+@Suite(.endsHangs) struct LimitTests {
     private func expectRefusal(_ response: TestResponse, _ status: Int, _ title: String) {
         #expect(response.status == status)
         #expect(response.headers["content-type"] == "application/problem+json")
@@ -34,7 +34,7 @@ import Testing
             let client = try await fixture.connect()
             try await client.send(request)
             expectRefusal(try await client.response(), 431, "Request Header Fields Too Large")
-            #expect(await client.end().isEmpty)
+            #expect(try await client.end().isEmpty)
         }
     }
 
@@ -50,7 +50,7 @@ import Testing
             let client = try await fixture.connect()
             try await client.send(request)
             expectRefusal(try await client.response(), status, title)
-            #expect(await client.end().isEmpty)
+            #expect(try await client.end().isEmpty)
         }
     }
 
@@ -63,7 +63,7 @@ import Testing
             let client = try await fixture.connect()
             try await client.request("POST", "/", headers: ["Content-Length: 1001"])
             expectRefusal(try await client.response(), 413, "Content Too Large")
-            #expect(await client.end().isEmpty)
+            #expect(try await client.end().isEmpty)
         }
     }
 
@@ -95,7 +95,7 @@ import Testing
             try await client.send("6\r\nabcdef\r\n")
             try await client.send("6\r\nghijkl\r\n")
             expectRefusal(try await client.response(), 413, "Content Too Large")
-            #expect(await client.end().isEmpty)
+            #expect(try await client.end().isEmpty)
             #expect(await outcomes.first { _ in true } == "refused")
         }
     }
@@ -124,7 +124,7 @@ import Testing
             #expect(try await client.response().body == "GET /first ")
             #expect(try await client.response().body == "GET /second ")
             expectRefusal(try await client.response(), 400, "Bad Request")
-            #expect(await client.end().isEmpty)
+            #expect(try await client.end().isEmpty)
         }
     }
 
@@ -142,7 +142,7 @@ import Testing
             try await client.request("POST", "/", headers: ["Transfer-Encoding: chunked"])
             try await client.receive("begun")
             try await client.send("b\r\nabcdefghijk\r\n")
-            #expect(await client.end().isEmpty)
+            #expect(try await client.end().isEmpty)
         }
     }
 

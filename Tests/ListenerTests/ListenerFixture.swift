@@ -32,7 +32,7 @@ struct ListenerFixture: Sendable {
         responder: HTTPChannelHandler.Responder? = nil,
         test: @Sendable (ListenerFixture) async throws -> Void
     ) async throws {
-        var configuration = ListenerConfiguration(name: "test", address: address)
+        var configuration = patientConfiguration(address)
         configure(&configuration)
         let gate = Gate()
         let listener = Listener(
@@ -49,12 +49,22 @@ struct ListenerFixture: Sendable {
         test: @Sendable (ListenerFixture) async throws -> Void
     ) async throws {
         let gate = Gate()
-        var configuration = ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0))
+        var configuration = patientConfiguration(.tcp(host: "127.0.0.1", port: 0))
         configuration.maximumRequests = maximumRequests
         let listener = Listener(
             configuration: configuration, answering: respond, answeringOverload: answerOverload,
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
         try await run(listener, gate, test)
+    }
+
+    /// No client is too slow for it, unless a test is about that.
+    private static func patientConfiguration(_ address: ListenerAddress) -> ListenerConfiguration {
+        var configuration = ListenerConfiguration(name: "test", address: address)
+        configuration.idleTimeout = Wait.limit
+        configuration.requestReadTimeout = Wait.limit
+        configuration.responseWriteTimeout = Wait.limit
+        configuration.lingerTimeout = Wait.limit
+        return configuration
     }
 
     private static func run(

@@ -1,6 +1,7 @@
 import Listener
 import NIOCore
 import NIOPosix
+import TestSupport
 
 /// A client's connection, on which a test sends bytes as it likes and reads answers one by one.
 actor TestConnection {
@@ -61,7 +62,7 @@ actor TestConnection {
     func response() async throws -> TestResponse {
         while true {
             if let response = try TestResponse(reading: &buffer) { return response }
-            guard let more = await next() else { throw Ended() }
+            guard let more = try await next("the rest of an answer") else { throw Ended() }
             buffer.writeImmutableBuffer(more)
         }
     }
@@ -69,19 +70,23 @@ actor TestConnection {
     /// Waits until the server has sent this text, and passes over it and all before it.
     func receive(_ text: String) async throws {
         while !String(buffer: buffer).contains(text) {
-            guard let more = await next() else { throw Ended() }
+            guard let more = try await next("`\(text)`") else { throw Ended() }
             buffer.writeImmutableBuffer(more)
         }
         buffer.clear()
     }
 
     /// Waits until the server has closed; returns what it sent before that nobody has read.
-    func end() async -> String {
-        while let more = await next() { buffer.writeImmutableBuffer(more) }
+    func end() async throws -> String {
+        while let more = try await next("the end of a connection") { buffer.writeImmutableBuffer(more) }
         return String(buffer: buffer)
     }
 
-    private func next() async -> ByteBuffer? {
+    private func next(_ what: String) async throws -> ByteBuffer? {
+        try await Wait.bounding(what) { await self.take() }
+    }
+
+    private func take() async -> ByteBuffer? {
         // An actor's iterator cannot be advanced across a suspension in place.
         var iterator = arriving
         let next = await iterator.next(isolation: #isolation)
