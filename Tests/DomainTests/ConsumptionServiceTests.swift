@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What a caller is told, from the checks before an answer is taken over to what becomes of it.
-@Suite(.timeLimit(.minutes(2))) struct ConsumptionServiceTests {
+@Suite(.endsHangs) struct ConsumptionServiceTests {
     @Test func `what Apple accepts teaches a link`() async throws {
         try await DeliveryFixture.with { fixture in
             let delivery = try await fixture.send(.user(try UserID("alice"), transactionID: "1"), wait: .seconds(5))
@@ -90,7 +90,7 @@ import Testing
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             fixture.gateway.fail("1", with: ServiceError(.appleUnavailable, "down"))
             let waiting = Task { try await fixture.send(wait: .seconds(5)) }
-            await fixture.sleepersHaveArrived()
+            try await fixture.sleepersHaveArrived()
             fixture.clock.advance(by: .seconds(5))
             let delivery = try await waiting.value
             #expect(delivery.state == .queued && delivery.purchase == nil)

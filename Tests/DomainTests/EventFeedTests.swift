@@ -1,10 +1,11 @@
 import Domain
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 
 /// Waits of readers are ended by the test: through its gate, never by time.
-@Suite struct EventFeedTests {
+@Suite(.endsHangs) struct EventFeedTests {
     private let store = ListedEvents()
     private let bell = CommitBell()
     private let coins = App(slug: "coins", bundleID: "com.example.coins")
@@ -56,15 +57,14 @@ import Testing
             group.addTask { [coins] in
                 try await feed.events(app: coins, from: .now, limit: 10, wait: .seconds(60))
             }
-            await until { feed.waitingCount == 1 }
+            try await Wait.until("a reader who waits") { feed.waitingCount == 1 }
             store.append("chess")
             bell.ring()
             store.append("coins")
             // The loop may not listen yet: whoever rings before that is not heard.
-            while true {
+            try await Wait.until("the reader to be told") {
                 bell.ring()
-                if feed.waitingCount == 0 { break }
-                await Task.yield()
+                return feed.waitingCount == 0
             }
             let page = try #require(try await group.next() ?? nil)
             #expect(page.events.map(\.position) == [3])
@@ -85,11 +85,11 @@ import Testing
             group.addTask { [chess] in
                 try await feed.events(app: chess, from: .now, limit: 10, wait: .seconds(60))
             }
-            await until { feed.waitingCount == 1 }
+            try await Wait.until("a reader who waits") { feed.waitingCount == 1 }
             store.append("chess")
-            while feed.waitingCount > 0 {
+            try await Wait.until("the reader to be told") {
                 bell.ring()
-                await Task.yield()
+                return feed.waitingCount == 0
             }
             _ = try await group.next()
             for _ in 0..<readers {
@@ -97,10 +97,10 @@ import Testing
                     try await feed.events(app: coins, from: .now, limit: 10, wait: .seconds(60))
                 }
             }
-            await until { feed.waitingCount == readers }
+            try await Wait.until("all readers to wait") { feed.waitingCount == readers }
             // Nobody waited at the last ring, perhaps: this one is for the loop to catch up with.
             bell.ring()
-            await until { store.looks > 0 }
+            try await Wait.until("a look at the store") { store.looks > 0 }
             let before = store.questions
             store.append("coins")
             bell.ring()
@@ -125,16 +125,12 @@ import Testing
         let feed = feed
         let loop = Task { await feed.run() }
         async let page = feed.events(app: coins, from: .now, limit: 10, wait: .seconds(3600))
-        await until { feed.waitingCount == 1 }
+        try await Wait.until("a reader who waits") { feed.waitingCount == 1 }
         loop.cancel()
         #expect(try await page.events.isEmpty)
         await loop.value
         let late = try await feed.events(app: coins, from: .now, limit: 10, wait: .seconds(3600))
         #expect(late.events.isEmpty)
-    }
-
-    private func until(_ condition: () -> Bool) async {
-        while !condition() { await Task.yield() }
     }
 }
 

@@ -39,7 +39,7 @@ struct CaseMonitorFixture: Sendable {
         let result: Result<Void, any Error>
         do {
             // It sleeps when it has looked.
-            await base.sleepersHaveArrived()
+            try await base.sleepersHaveArrived()
             result = .success(try await work())
         } catch {
             result = .failure(error)
@@ -50,12 +50,12 @@ struct CaseMonitorFixture: Sendable {
     }
 
     /// Moves the clock on, and returns when the monitor has looked again.
-    func pass(_ duration: Duration) async {
+    func pass(_ duration: Duration) async throws {
         base.clock.advance(by: duration)
-        await base.sleepersHaveArrived()
+        try await base.sleepersHaveArrived()
     }
 
-    func pass(hours: Double) async { await pass(.seconds(hours * 3600)) }
+    func pass(hours: Double) async throws { try await pass(.seconds(hours * 3600)) }
 
     /// Declares an owner who has consented.
     func consent(of user: String, to transactionID: String) async throws {

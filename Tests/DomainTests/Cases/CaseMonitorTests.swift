@@ -10,17 +10,17 @@ struct CaseMonitorTests {
         try await CaseMonitorFixture.with { fixture in
             let opened = try await fixture.base.openCase(.sample(id: "1"))
             try await fixture.monitoring {
-                await fixture.pass(hours: 5.9)
+                try await fixture.pass(hours: 5.9)
                 #expect(fixture.minutesWarned.isEmpty)
-                await fixture.pass(hours: 0.1)
+                try await fixture.pass(hours: 0.1)
                 #expect(fixture.minutesWarned == ["360"])
-                for _ in 1...3 { await fixture.pass(hours: 1) }
+                for _ in 1...3 { try await fixture.pass(hours: 1) }
                 #expect(fixture.minutesWarned == ["360"])
-                await fixture.pass(hours: 2)
+                try await fixture.pass(hours: 2)
                 #expect(fixture.minutesWarned == ["360", "60"])
                 var state = try await fixture.state(of: opened)
                 #expect(state == .open)
-                await fixture.pass(hours: 1)
+                try await fixture.pass(hours: 1)
                 state = try await fixture.state(of: opened)
                 #expect(state == .expired)
             }
@@ -38,7 +38,7 @@ struct CaseMonitorTests {
             _ = try await base.openCase(.sample(id: "1"), signedAt: base.now.addingTimeInterval(-11.5 * 3600))
             try await fixture.monitoring {
                 #expect(fixture.minutesWarned == ["30"])
-                await fixture.pass(.seconds(60))
+                try await fixture.pass(.seconds(60))
                 #expect(fixture.minutesWarned == ["30"])
             }
         }
@@ -55,11 +55,11 @@ struct CaseMonitorTests {
                 app: "coins", id: declined.id, RefundCase.Decline(caller: "c", note: nil, at: fixture.base.now))
             try await fixture.base.notify("REFUND", .sample(id: "2"), signedAt: fixture.base.now.addingTimeInterval(60))
             try await fixture.monitoring {
-                await fixture.pass(hours: 7)
+                try await fixture.pass(hours: 7)
                 let warned = fixture.log.lines("still without an answer").compactMap { $0.metadata["case"] }
                 #expect(warned.count == count - 1 && Set(warned).count == count - 1)
                 #expect(!warned.contains(declined.id))
-                await fixture.pass(hours: 6)
+                try await fixture.pass(hours: 6)
             }
             #expect(fixture.log.lines("have expired").map { $0.metadata["cases"] } == ["\(count - 1)"])
             #expect(try await fixture.state(of: declined) == .declined)
@@ -75,13 +75,13 @@ struct ConsumptionPolicyTests {
             try await fixture.consent(of: "alice", to: "1")
             let opened = try await fixture.base.openCase(.sample(id: "1"))
             try await fixture.monitoring {
-                await fixture.pass(hours: 9.9)
+                try await fixture.pass(hours: 9.9)
                 #expect(try await fixture.deliveries.isEmpty)
-                await fixture.pass(hours: 0.2)
+                try await fixture.pass(hours: 0.2)
                 let delivery = try #require(try await fixture.deliveries.first)
                 #expect(delivery.caller == ConsumptionPolicy.caller && delivery.caseID == opened.id)
                 #expect(delivery.user == (try UserID("alice")) && delivery.deadline == opened.deadline)
-                for _ in 1...3 { await fixture.pass(.seconds(60)) }
+                for _ in 1...3 { try await fixture.pass(.seconds(60)) }
                 #expect(try await fixture.deliveries.count == 1)
             }
             #expect(fixture.log.lines("A policy has answered").count == 1)
@@ -97,11 +97,11 @@ struct ConsumptionPolicyTests {
             try await fixture.base.record("bob", isConsented: false)
             _ = try await fixture.base.openCase(.sample(id: "2"))
             try await fixture.monitoring {
-                await fixture.pass(.seconds(60))
+                try await fixture.pass(.seconds(60))
                 #expect(try await fixture.deliveries.isEmpty)
                 try await fixture.base.record("alice", isConsented: true)
-                await fixture.pass(.seconds(60))
-                await fixture.pass(.seconds(10))
+                try await fixture.pass(.seconds(60))
+                try await fixture.pass(.seconds(10))
                 #expect(try await fixture.deliveries.map(\.transactionID) == ["1"])
             }
         }
@@ -134,7 +134,7 @@ struct ConsumptionPolicyTests {
                 app: "coins", id: declined.id, RefundCase.Decline(caller: "c", note: nil, at: fixture.base.now))
             let answered = try await fixture.base.openCase(.sample(id: "2"))
             _ = try await fixture.base.send(.refundCase(answered.id))
-            try await fixture.monitoring { await fixture.pass(.seconds(60)) }
+            try await fixture.monitoring { try await fixture.pass(.seconds(60)) }
             #expect(try await fixture.deliveries.map(\.caller) == ["billing"])
         }
     }
@@ -143,10 +143,10 @@ struct ConsumptionPolicyTests {
         try await CaseMonitorFixture.with(policies: ["coins": CaseMonitorFixture.policy(hours: 12)]) { fixture in
             try await fixture.consent(of: "alice", to: "1")
             _ = try await fixture.base.openCase(.sample(id: "1"))
-            try await fixture.monitoring { await fixture.pass(.seconds(10)) }
+            try await fixture.monitoring { try await fixture.pass(.seconds(10)) }
             let delivery = try #require(try await fixture.deliveries.first)
             _ = try await fixture.base.deliveries.cancel(app: DeliveryFixture.app, id: delivery.id, caller: "support")
-            try await fixture.monitoring { await fixture.pass(.seconds(60)) }
+            try await fixture.monitoring { try await fixture.pass(.seconds(60)) }
             #expect(try await fixture.deliveries.map(\.state) == [.cancelled])
         }
     }
@@ -157,7 +157,7 @@ struct ConsumptionPolicyTests {
             try await fixture.consent(of: "alice", to: "1")
             _ = try await fixture.base.openCase(.sample(id: "1", type: .autoRenewableSubscription))
             try await fixture.monitoring {
-                for _ in 1...3 { await fixture.pass(.seconds(60)) }
+                for _ in 1...3 { try await fixture.pass(.seconds(60)) }
             }
             let lines = fixture.log.lines("cannot answer")
             #expect(lines.map { $0.metadata["reason"] } == ["invalid-request"])
@@ -172,9 +172,9 @@ struct ConsumptionPolicyTests {
             _ = try await fixture.base.openCase(.sample(id: "1"))
             fixture.base.store.fail(.accept)
             try await fixture.monitoring {
-                for _ in 1...3 { await fixture.pass(.seconds(10)) }
+                for _ in 1...3 { try await fixture.pass(.seconds(10)) }
                 fixture.base.store.heal()
-                await fixture.pass(.seconds(10))
+                try await fixture.pass(.seconds(10))
             }
             #expect(try await fixture.deliveries.count == 1)
             #expect(fixture.log.lines("cannot be watched").map(\.level) == [.error])

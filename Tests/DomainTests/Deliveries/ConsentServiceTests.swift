@@ -6,7 +6,7 @@ import Testing
 @testable import Domain
 
 /// What a withdrawal and an erasure do to answers that are on their way, in every order in which they can meet.
-@Suite(.timeLimit(.minutes(2))) struct ConsentServiceTests {
+@Suite(.endsHangs) struct ConsentServiceTests {
     private let app = DeliveryFixture.app
 
     @Test func `every record is kept, and a source has bounds`() async throws {
@@ -55,7 +55,7 @@ import Testing
             let user = try UserID("alice")
             let waiting = Task { try await fixture.send(.user(user, transactionID: "1"), wait: .seconds(5)) }
             _ = try await fixture.firstDelivery()
-            await fixture.sleepersHaveArrived()
+            try await fixture.sleepersHaveArrived()
             try await fixture.record("alice", isConsented: false)
             let failure = try await fixture.failure { try await waiting.value }
             #expect(failure?.reason == .consentWithdrawn && failure?.delivery?.state == .cancelled)
@@ -115,7 +115,7 @@ import Testing
             let id = try await fixture.send(.user(try UserID("alice"), transactionID: "1")).id
             await fixture.store.claimed.hasArrivals(1)
             let withdrawing = Task { try await fixture.record("alice", isConsented: false) }
-            while fixture.transfers.waitingCount == 0 { await Task.yield() }
+            try await Wait.until("somebody who waits for what has been claimed") { fixture.transfers.waitingCount > 0 }
             fixture.store.claimed.open()
             #expect(try await withdrawing.value.cancelled.map(\.id) == [id])
             #expect(fixture.gateway.handOvers.isEmpty)

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 /// How long a caller waits, and how requests are recognised that come again.
-@Suite(.timeLimit(.minutes(2))) struct ConsumptionWaitTests {
+@Suite(.endsHangs) struct ConsumptionWaitTests {
     @Test func `a caller whose wait is over is told of the delivery as it is, and it goes on`() async throws {
         try await DeliveryFixture.with { fixture in
             fixture.gateway.consumptionGate.close()
             let waiting = Task { try await fixture.send(wait: .seconds(5)) }
             await fixture.gateway.consumptionGate.hasArrivals(1)
-            await fixture.sleepersHaveArrived()
+            try await fixture.sleepersHaveArrived()
             fixture.clock.advance(by: .seconds(5))
             let told = try await waiting.value
             #expect(told.state == .sending)
@@ -31,7 +31,7 @@ import Testing
             let call = UpstreamCall(
                 app: DeliveryFixture.app, environment: nil, deadline: .now + .seconds(100_000))
             let waiting = Task { try await fixture.consumption.send(request, call) }
-            await fixture.sleepersHaveArrived()
+            try await fixture.sleepersHaveArrived()
             #expect(steps.withLock { $0 } == ["leave"])
             fixture.clock.advance(by: .seconds(5))
             _ = try await waiting.value
@@ -56,7 +56,7 @@ import Testing
             _ = try await fixture.store.cancelDelivery(
                 app: "coins", id: page.id, because: DeliveryFailure(reason: .deliveryEnded, message: "x"),
                 at: fixture.now)
-            await fixture.sleepersHaveArrived()
+            try await fixture.sleepersHaveArrived()
             fixture.clock.advance(by: .seconds(5))
             let failure = try await fixture.failure {
                 try await waiting.value
@@ -69,7 +69,7 @@ import Testing
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             fixture.store.fail(.read)
             let waiting = Task { try await fixture.send(wait: .seconds(5)) }
-            await fixture.sleepersHaveArrived()
+            try await fixture.sleepersHaveArrived()
             fixture.clock.advance(by: .seconds(5))
             let delivery = try await waiting.value
             #expect(delivery.state == .queued)
@@ -101,7 +101,7 @@ import Testing
             let first = Task { try await fixture.send(wait: .seconds(5), key: "k", content: "a") }
             await fixture.gateway.consumptionGate.hasArrivals(1)
             let second = Task { try await fixture.send(wait: .seconds(5), key: "k", content: "a") }
-            await fixture.sleepersHaveArrived(2)
+            try await fixture.sleepersHaveArrived(2)
             fixture.gateway.consumptionGate.open()
             let both = try await (first.value, second.value)
             #expect(both.0.state == .accepted && both.1.state == .accepted && both.0.id == both.1.id)
@@ -132,9 +132,8 @@ import Testing
 extension DeliveryFixture {
     /// Returns as soon as there is a delivery.
     func firstDelivery() async throws -> Delivery {
-        while true {
-            if let delivery = try await deliveries.deliveries(app: Self.app, DeliveryQuery()).first { return delivery }
-            await Task.yield()
+        try await Wait.value("a delivery") {
+            try await deliveries.deliveries(app: Self.app, DeliveryQuery()).first
         }
     }
 }

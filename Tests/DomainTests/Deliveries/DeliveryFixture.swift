@@ -98,19 +98,18 @@ extension DeliveryFixture {
     }
 
     /// Returns as soon as so many sleep no longer than so.
-    func sleepersHaveArrived(_ count: Int = 1, within duration: Duration = .seconds(10)) async {
-        while clock.sleeperCount(within: duration) < count { await Task.yield() }
+    func sleepersHaveArrived(_ count: Int = 1, within duration: Duration = .seconds(10)) async throws {
+        try await Wait.until("\(count) to sleep for at most \(duration)") {
+            clock.sleeperCount(within: duration) >= count
+        }
     }
 
     /// Returns as soon as a delivery is as described.
     func delivery(
         _ id: String, in app: App = app, when isReached: (Delivery) -> Bool
     ) async throws -> Delivery {
-        while true {
-            if let delivery = try await store.store.delivery(app: app.slug, id: id), isReached(delivery) {
-                return delivery
-            }
-            await Task.yield()
+        try await Wait.value("delivery \(id) to be as described") {
+            try await store.store.delivery(app: app.slug, id: id).flatMap { isReached($0) ? $0 : nil }
         }
     }
 

@@ -5,7 +5,7 @@ import Testing
 @testable import Domain
 
 /// What callers see of deliveries, and how they end them.
-@Suite(.timeLimit(.minutes(2))) struct DeliveryServiceTests {
+@Suite(.endsHangs) struct DeliveryServiceTests {
     private let app = DeliveryFixture.app
 
     @Test func `deliveries are found by id within their app, and listed`() async throws {
@@ -28,7 +28,7 @@ import Testing
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             let waiting = Task { try await fixture.send(wait: .seconds(5)) }
             let id = try await fixture.firstDelivery().id
-            await fixture.sleepersHaveArrived()
+            try await fixture.sleepersHaveArrived()
             let cancelled = try await fixture.deliveries.cancel(app: app, id: id, caller: "billing")
             #expect(cancelled.state == .cancelled && cancelled.failure?.reason == .deliveryEnded)
             let failure = try await fixture.failure { try await waiting.value }
@@ -62,7 +62,7 @@ import Testing
             let id = try await fixture.send().id
             await fixture.store.claimed.hasArrivals(1)
             let cancelling = Task { try await fixture.deliveries.cancel(app: app, id: id, caller: "billing") }
-            while fixture.transfers.waitingCount == 0 { await Task.yield() }
+            try await Wait.until("somebody who waits for what has been claimed") { fixture.transfers.waitingCount > 0 }
             fixture.store.claimed.open()
             #expect(try await cancelling.value.state == .cancelled)
             #expect(fixture.gateway.handOvers.isEmpty)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// Nothing is sent too late, and nothing is given up while there is time.
-@Suite(.timeLimit(.minutes(2))) struct DispatcherDeadlineTests {
+@Suite(.endsHangs) struct DispatcherDeadlineTests {
     /// Lets time pass, attempt by attempt, until the delivery has ended.
     private func followToEnd(_ id: String, _ fixture: DeliveryFixture) async throws -> Delivery {
         var delivery = try await fixture.delivery(id) {
@@ -77,7 +77,7 @@ import Testing
                 try await fixture.send(
                     .transaction("2"), deadline: fixture.now.addingTimeInterval(8), wait: .seconds(9))
             }
-            await fixture.sleepersHaveArrived(within: .seconds(9))
+            try await fixture.sleepersHaveArrived(within: .seconds(9))
             fixture.advance(by: .seconds(8))
             let failure = try await fixture.failure { try await waiting.value }
             #expect(failure?.reason == .deadlineExceeded && failure?.delivery?.state == .expired)
@@ -97,7 +97,7 @@ import Testing
             let last = try await fixture.send(.transaction("4"), deadline: fixture.now.addingTimeInterval(60)).id
             fixture.gateway.consumptionGate.open()
             _ = try await fixture.ended(last)
-            while fixture.gateway.handOvers.count < 4 { await Task.yield() }
+            try await Wait.until("four hand-overs") { fixture.gateway.handOvers.count >= 4 }
             #expect(fixture.gateway.handOvers.map(\.message.transactionID) == ["1", "4", "2", "3"])
         }
     }

@@ -5,7 +5,7 @@ import Testing
 @testable import Domain
 
 /// A failure that all answers of an app in an environment share keeps the others of that lane from being tried in vain.
-@Suite(.timeLimit(.minutes(2))) struct DispatcherLaneTests {
+@Suite(.endsHangs) struct DispatcherLaneTests {
     private static let slow = ConsumptionOutcome.failed(
         .init(
             ServiceError(.budgetExhausted, "used up"), isRetryable: true, notBefore: .seconds(120), isLaneWide: true),

@@ -5,13 +5,13 @@ import TestSupport
 import Testing
 
 /// What happens when the storage fails, and when a process dies.
-@Suite(.timeLimit(.minutes(2))) struct DispatcherStoreTests {
+@Suite(.endsHangs) struct DispatcherStoreTests {
     @Test func `an acceptance that cannot be recorded is recorded as soon as it can, and not sent again`() async throws
     {
         try await DeliveryFixture.with { fixture in
             fixture.store.fail(.conclude)
             let id = try await fixture.send().id
-            while fixture.gateway.handOvers.first?.end == nil { await Task.yield() }
+            try await Wait.until("the end of a hand-over") { fixture.gateway.handOvers.first?.end != nil }
             fixture.store.fail(.recover)
             for _ in 1...30 {
                 fixture.advance(by: .seconds(10))
@@ -29,7 +29,7 @@ import Testing
         try await DeliveryFixture.with { fixture in
             fixture.store.fail(.conclude)
             let id = try await fixture.send(deadline: fixture.now.addingTimeInterval(60)).id
-            while fixture.gateway.handOvers.first?.end == nil { await Task.yield() }
+            try await Wait.until("the end of a hand-over") { fixture.gateway.handOvers.first?.end != nil }
             fixture.store.fail(.recover, .expire)
             fixture.advance(by: .seconds(600))
             await fixture.dispatcher.heartbeat()

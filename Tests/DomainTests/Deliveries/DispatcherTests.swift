@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What becomes of claimed deliveries.
-@Suite(.timeLimit(.minutes(2))) struct DispatcherTests {
+@Suite(.endsHangs) struct DispatcherTests {
     @Test func `a failure that may mend is tried again with the same bytes`() async throws {
         try await DeliveryFixture.with { fixture in
             fixture.gateway.plan([.failed(.unavailable), .failed(.unavailable)], for: "1")

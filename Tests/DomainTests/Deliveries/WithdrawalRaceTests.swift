@@ -7,7 +7,7 @@ import Testing
 /// After the answer to a withdrawal or an erasure no byte leaves until consent is recorded again.
 ///
 /// Raced thousands of times, every order left to chance; `ConsentServiceTests` holds each order on its own.
-@Suite(.timeLimit(.minutes(5))) struct WithdrawalRaceTests {
+@Suite(.endsHangs) struct WithdrawalRaceTests {
     /// A stretch in the order of hand-overs in which nothing of a user may be handed over.
     private struct Silence {
         let user: Int

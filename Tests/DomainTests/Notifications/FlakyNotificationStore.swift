@@ -27,8 +27,8 @@ final class FlakyNotificationStore: NotificationStore {
     func heal() { faults.withLock { $0 = [] } }
 
     /// Returns once so many operations have failed.
-    func hasFailed(_ count: Int) async {
-        while failures.withLock(\.self) < count { await Task.yield() }
+    func hasFailed(_ count: Int) async throws {
+        try await Wait.until("\(count) failures of the store") { failures.withLock(\.self) >= count }
     }
 
     private func check(_ fault: Fault) throws(ServiceError) {

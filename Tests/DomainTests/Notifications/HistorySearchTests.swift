@@ -20,8 +20,8 @@ struct HistorySearchTests {
     }
 
     /// Returns as soon as a round is over.
-    private func roundIsOver(_ fixture: NotificationFixture) async {
-        await fixture.base.sleepersHaveArrived(1, within: .seconds(1800))
+    private func roundIsOver(_ fixture: NotificationFixture) async throws {
+        try await fixture.base.sleepersHaveArrived(1, within: .seconds(1800))
     }
 
     private func progress(
@@ -47,7 +47,7 @@ struct HistorySearchTests {
             history.add(sent(25, "renewal", at: -60))
             let start = fixture.base.now
             try await searching(fixture, history) { _ in
-                await roundIsOver(fixture)
+                try await roundIsOver(fixture)
                 let first = history.questions
                 #expect(first.map(\.pass) == [.consumptionRequests, .failures, .all, .all])
                 #expect(first.map(\.token) == [nil, nil, nil, "0:20"])
@@ -55,8 +55,8 @@ struct HistorySearchTests {
                 #expect(first.allSatisfy { $0.end == start && $0.environment == .production })
                 let progress = try await progress(fixture)
                 #expect(progress == HistoryProgress(completeUntil: start, search: nil))
-                await fixture.advance(by: .seconds(1800))
-                await roundIsOver(fixture)
+                try await fixture.advance(by: .seconds(1800))
+                try await roundIsOver(fixture)
                 let second = history.questions.dropFirst(4)
                 #expect(second.map(\.pass) == [.consumptionRequests, .failures, .all])
                 #expect(second.allSatisfy { $0.start == start - Self.hour && $0.end == start + Self.hour / 2 })
@@ -76,7 +76,7 @@ struct HistorySearchTests {
             history.add(sent(2, "u"))
             try await fixture.take(sent(1, "u")[0])
             try await fixture.applied("u1")
-            try await searching(fixture, history) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             #expect(try await fixture.applied("u1").source == .webhook)
             #expect(fixture.log.lines("held what").map { $0.metadata["notifications"] } == ["1"])
         }
@@ -86,7 +86,7 @@ struct HistorySearchTests {
         try await NotificationFixture.with { fixture in
             let history = FakeHistory()
             try await searching(fixture, history) { search in
-                await roundIsOver(fixture)
+                try await roundIsOver(fixture)
                 history.add(sent(1, "late", at: -0.1))
                 search.searchSoon()
                 try await fixture.applied("late1")
@@ -103,7 +103,7 @@ struct HistorySearchTests {
                     HistoryProgress(completeUntil: now - 400 * 24 * Self.hour, search: nil), app: "coins",
                     environment: environment)
             }
-            try await searching(fixture, history, app: NotificationFixture.app) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history, app: NotificationFixture.app) { _ in try await roundIsOver(fixture) }
             for (environment, days) in [(AppStoreEnvironment.production, 180.0), (.sandbox, 30)] {
                 let asked = history.questions.filter { $0.environment == environment }
                 #expect(asked.map(\.pass) == [.consumptionRequests, .failures, .all])
@@ -123,7 +123,7 @@ struct HistorySearchTests {
             let start = fixture.base.now
             history.failAlways(nil)
             try await searching(fixture, history) { _ in
-                await roundIsOver(fixture)
+                try await roundIsOver(fixture)
             }
             let complete = HistoryProgress.Search(
                 pass: .all, start: start - 72 * Self.hour, end: start, paginationToken: "0:40")
@@ -131,7 +131,7 @@ struct HistorySearchTests {
                 HistoryProgress(completeUntil: nil, search: complete), app: "coins", environment: .production)
             fixture.base.clock.advance(by: .seconds(7200))
             let before = history.questions.count
-            try await searching(fixture, history) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             let asked = history.questions.dropFirst(before)
             #expect(asked.map(\.pass) == [.consumptionRequests, .all, .consumptionRequests, .failures, .all])
             #expect(asked.map(\.token) == [nil, "0:40", nil, nil, nil])
@@ -154,10 +154,10 @@ struct HistorySearchTests {
                         pass: .all, start: fixture.base.now - 72 * Self.hour, end: fixture.base.now,
                         paginationToken: "0:20")), app: "coins", environment: .production)
             history.fail(error, pass: .all)
-            try await searching(fixture, history) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             #expect(try await progress(fixture)?.search?.paginationToken == "0:20")
             #expect(try await progress(fixture)?.completeUntil == nil)
-            try await searching(fixture, history) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             #expect(try await progress(fixture)?.completeUntil == fixture.base.now)
             for number in 21...50 { #expect(try await fixture.applied("u\(number)").source == .history) }
         }
@@ -174,7 +174,7 @@ struct HistorySearchTests {
                     completeUntil: nil,
                     search: .init(pass: .all, start: now - Self.hour * 5, end: now, paginationToken: "0:20")),
                 app: "coins", environment: .production)
-            try await searching(fixture, history) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             let asked = history.questions.filter { $0.start == now - Self.hour * 5 }
             #expect(asked.map(\.token) == ["0:20", nil, "1:20"])
             #expect(try await progress(fixture)?.completeUntil == now)
@@ -191,12 +191,12 @@ struct HistorySearchTests {
             history.fail(ServiceError(reason, "", retryAfter: .seconds(90)), pass: .failures, times: 5)
             try await searching(fixture, history) { _ in
                 for waits in 1...5 {
-                    await fixture.base.sleepersHaveArrived(1, within: .seconds(90))
+                    try await fixture.base.sleepersHaveArrived(1, within: .seconds(90))
                     fixture.base.clock.advance(by: .seconds(89))
                     #expect(history.questions.count { $0.pass == .failures } == waits)
                     fixture.base.clock.advance(by: .seconds(1))
                 }
-                await roundIsOver(fixture)
+                try await roundIsOver(fixture)
                 #expect(history.questions.count { $0.pass == .failures } == 6)
                 #expect(history.questions.last?.pass == .all)
             }
@@ -208,12 +208,12 @@ struct HistorySearchTests {
             let history = FakeHistory()
             history.failAlways(ServiceError(.appleUnavailable, "Apple failed."))
             try await searching(fixture, history) { _ in
-                for pause in [2, 4, 8] { await fixture.advance(by: .seconds(pause)) }
-                await fixture.base.sleepersHaveArrived(1, within: .seconds(300))
+                for pause in [2, 4, 8] { try await fixture.advance(by: .seconds(pause)) }
+                try await fixture.base.sleepersHaveArrived(1, within: .seconds(300))
                 #expect(history.questions.count == 4)
                 history.failAlways(nil)
-                await fixture.advance(by: .seconds(300))
-                await roundIsOver(fixture)
+                try await fixture.advance(by: .seconds(300))
+                try await roundIsOver(fixture)
             }
             #expect(try await progress(fixture)?.completeUntil == fixture.base.now)
             #expect(fixture.log.lines("could not be read").map { $0.metadata["reason"] } == ["apple-unavailable"])
@@ -226,11 +226,11 @@ struct HistorySearchTests {
             history.add(sent(2, "u"))
             fixture.store.fail(.record)
             try await searching(fixture, history) { _ in
-                await fixture.base.sleepersHaveArrived(1, within: .seconds(2))
+                try await fixture.base.sleepersHaveArrived(1, within: .seconds(2))
                 fixture.store.heal()
-                await fixture.advance(by: .seconds(2))
+                try await fixture.advance(by: .seconds(2))
                 for uuid in ["u1", "u2"] { try await fixture.applied(uuid) }
-                await roundIsOver(fixture)
+                try await roundIsOver(fixture)
                 #expect(try await progress(fixture)?.completeUntil != nil)
             }
         }
@@ -243,9 +243,9 @@ struct HistorySearchTests {
             let history = FakeHistory()
             history.fail(ServiceError(.noProductionRelease, ""), in: .production, times: 2)
             try await searching(fixture, history, app: NotificationFixture.app) { _ in
-                await roundIsOver(fixture)
-                await fixture.advance(by: .seconds(1800))
-                await roundIsOver(fixture)
+                try await roundIsOver(fixture)
+                try await fixture.advance(by: .seconds(1800))
+                try await roundIsOver(fixture)
             }
             #expect(history.questions.count { $0.environment == .production } == 2)
             #expect(try await progress(fixture, .sandbox)?.completeUntil == fixture.base.now)
@@ -259,14 +259,14 @@ struct HistorySearchTests {
             history.failAlways(.apple(4_040_007, httpStatus: 404))
             try await searching(fixture, history) { _ in
                 for _ in 1...3 {
-                    await roundIsOver(fixture)
-                    await fixture.advance(by: .seconds(1800))
+                    try await roundIsOver(fixture)
+                    try await fixture.advance(by: .seconds(1800))
                 }
-                await roundIsOver(fixture)
+                try await roundIsOver(fixture)
                 #expect(fixture.log.lines("could not be read").count == 1)
                 history.failAlways(ServiceError(.keyUnavailable, ""))
-                await fixture.advance(by: .seconds(1800))
-                await roundIsOver(fixture)
+                try await fixture.advance(by: .seconds(1800))
+                try await roundIsOver(fixture)
             }
             #expect(
                 fixture.log.lines("could not be read").map { $0.metadata["reason"] } == [
@@ -281,7 +281,7 @@ struct HistorySearchTests {
             let history = FakeHistory()
             history.add(sent(25, "u"))
             history.leaveOut(1)
-            try await searching(fixture, history) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             try await fixture.applied("u25")
             #expect(try await progress(fixture)?.completeUntil == fixture.base.now)
             #expect(
@@ -296,7 +296,7 @@ struct HistorySearchTests {
             let history = FakeHistory()
             history.add(sent(25, "u"))
             history.forgetTokens()
-            try await searching(fixture, history) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             #expect(try await progress(fixture)?.completeUntil == nil)
             #expect(fixture.log.lines("could not be read").count == 1)
         }
@@ -307,7 +307,7 @@ struct HistorySearchTests {
             let history = FakeHistory()
             history.add(sent(2, "u"))
             history.fail(ServiceError(.appleAnswerInvalid, "", cause: "bundleId"), pass: .failures)
-            try await searching(fixture, history) { _ in await roundIsOver(fixture) }
+            try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             #expect(history.questions.map(\.pass) == [.consumptionRequests, .failures, .all])
             #expect(try await progress(fixture)?.completeUntil == fixture.base.now)
             #expect(fixture.log.lines("could not be read").map { $0.metadata["cause"] } == ["bundleId"])

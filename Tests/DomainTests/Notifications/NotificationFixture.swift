@@ -60,19 +60,16 @@ struct NotificationFixture: Sendable {
     }
 
     /// Moves the clock on as soon as so many sleep that will then be woken.
-    func advance(by duration: Duration, waking count: Int = 1) async {
-        await base.sleepersHaveArrived(count, within: duration)
+    func advance(by duration: Duration, waking count: Int = 1) async throws {
+        try await base.sleepersHaveArrived(count, within: duration)
         base.clock.advance(by: duration)
     }
 
     /// Returns as soon as a notification is applied.
     @discardableResult
     func applied(_ uuid: String, app: String = "coins") async throws -> StoredNotification {
-        while true {
-            if let stored = try await store.notification(app: app, uuid: uuid), stored.processedAt != nil {
-                return stored
-            }
-            await Task.yield()
+        try await Wait.value("notification \(uuid) to be applied") {
+            try await store.notification(app: app, uuid: uuid).flatMap { $0.processedAt == nil ? nil : $0 }
         }
     }
 

@@ -173,10 +173,10 @@ struct NotificationProcessorTests {
             fixture.store.fail(.process)
             _ = try await fixture.store.record(rescission("rescind", account: "A"))
             try await fixture.during([fixture.processor.run]) {
-                await fixture.advance(by: .seconds(1))
-                await fixture.base.sleepersHaveArrived(1, within: .seconds(30))
+                try await fixture.advance(by: .seconds(1))
+                try await fixture.base.sleepersHaveArrived(1, within: .seconds(30))
                 fixture.store.heal()
-                await fixture.advance(by: .seconds(30))
+                try await fixture.advance(by: .seconds(30))
                 try await fixture.applied("rescind")
             }
             let history = try await fixture.store.store.consentHistory(app: "coins", user: UserID("alice"))
@@ -203,7 +203,7 @@ struct NotificationProcessorTests {
             #expect(fixture.snapshots.list(id: "one") != nil)
             try await fixture.take(.sample("reversal", type: "REFUND_REVERSED", at: 1))
             try await fixture.applied("reversal")
-            while fixture.snapshots.list(id: "one") != nil { await Task.yield() }
+            try await Wait.until("a cached list to go") { fixture.snapshots.list(id: "one") == nil }
             #expect(fixture.snapshots.list(id: "two") != nil)
         }
     }
@@ -216,12 +216,12 @@ struct NotificationProcessorTests {
             for uuid in ["bad", "good", "better"] { _ = try await fixture.store.record(.sample(uuid, type: "TEST")) }
             try await fixture.during([fixture.processor.run]) {
                 for uuid in ["good", "better"] { try await fixture.applied(uuid) }
-                await fixture.advance(by: .seconds(1))
+                try await fixture.advance(by: .seconds(1))
                 try await fixture.take(.sample("later", type: "TEST"))
                 try await fixture.applied("later")
-                await fixture.store.hasFailed(2)
+                try await fixture.store.hasFailed(2)
                 fixture.store.heal()
-                await fixture.advance(by: .seconds(60))
+                try await fixture.advance(by: .seconds(60))
                 try await fixture.applied("bad")
             }
             let lines = fixture.log.lines("could not be applied")
@@ -236,12 +236,14 @@ struct NotificationProcessorTests {
             fixture.store.fail(fault)
             for uuid in ["a", "b"] { _ = try await fixture.store.record(.sample(uuid, type: "TEST")) }
             try await fixture.during([fixture.processor.run]) {
-                for pause in [1, 2, 4, 8, 16, 30, 30] { await fixture.advance(by: .seconds(pause)) }
-                await fixture.base.sleepersHaveArrived(1, within: .seconds(30))
+                for pause in [1, 2, 4, 8, 16, 30, 30] { try await fixture.advance(by: .seconds(pause)) }
+                try await fixture.base.sleepersHaveArrived(1, within: .seconds(30))
                 fixture.store.heal()
-                await fixture.advance(by: .seconds(30))
+                try await fixture.advance(by: .seconds(30))
                 for uuid in ["a", "b"] { try await fixture.applied(uuid) }
-                while fixture.log.lines("can be applied again").isEmpty { await Task.yield() }
+                try await Wait.until("the end of the outage to be told") {
+                    !fixture.log.lines("can be applied again").isEmpty
+                }
             }
             #expect(fixture.log.lines("cannot be applied").map(\.level) == [.error])
             #expect(fixture.log.lines("could not be applied").isEmpty)
