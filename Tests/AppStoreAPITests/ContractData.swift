@@ -13,20 +13,12 @@ enum ContractData {
 
     static func endpoints() throws -> JSONObject { try table("endpoints", of: "endpoints.json") }
 
-    /// The names of the types in the module's sources that conform to a protocol.
-    static func sourceTypes(conformingTo name: String) throws -> Set<String> {
-        let sources = folder.appending(path: "../../Sources/AppStoreAPI").standardizedFileURL
-        let paths = FileManager.default.enumerator(atPath: sources.path)?.compactMap { $0 as? String } ?? []
-        var types: Set<String> = []
-        for path in paths where path.hasSuffix(".swift") {
-            let text = try String(contentsOf: sources.appending(path: path), encoding: .utf8)
-            for line in text.split(separator: "\n") where line.hasSuffix(": \(name) {") {
-                let words = line.split(separator: " ")
-                guard let keyword = words.firstIndex(of: "struct") else { continue }
-                types.insert(String(words[keyword + 1].dropLast()))
-            }
+    /// The names of the objects that calls take or give.
+    static func bodies() throws -> Set<String> {
+        let bodies = try endpoints().members.flatMap { call in
+            ["request", "response"].compactMap { call.value.object?[$0]?.string }
         }
-        return types
+        return Set(bodies).subtracting(["image/png"])
     }
 
     private static func table(_ name: String, of file: String) throws -> JSONObject {

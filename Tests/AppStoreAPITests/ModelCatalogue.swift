@@ -1,169 +1,49 @@
 import AppStoreAPI
 
-/// Which type of the module stands for which name of Apple's.
-enum Catalogue {}
+/// The types that stand for Apple's objects and enumerations, found in the module's sources: nobody has to list a new one
+/// before it is held against what Apple documents.
+enum ModelCatalogue {
+    /// The type of every object that has one, by Apple's name.
+    static func models() throws -> [String: any WireModel.Type] {
+        try types(conformingTo: "WireModel") { $0 as? any WireModel.Type }
+    }
 
-extension Catalogue {
-    /// The type of every object, by Apple's name.
-    static let models: [String: any WireModel.Type] = [
-        "AdvancedCommerceDescriptors": AdvancedCommerceDescriptors.self,
-        "AdvancedCommerceInfo": AdvancedCommerceInfo.self,
-        "AdvancedCommerceOffer": AdvancedCommerceOffer.self,
-        "AdvancedCommerceOneTimeChargeCreateRequest": AdvancedCommerceOneTimeChargeCreateRequest.self,
-        "AdvancedCommerceOneTimeChargeItem": AdvancedCommerceOneTimeChargeItem.self,
-        "AdvancedCommercePriceIncreaseInfo": AdvancedCommercePriceIncreaseInfo.self,
-        "AdvancedCommerceRefund": AdvancedCommerceRefund.self,
-        "AdvancedCommerceRenewalInfo": AdvancedCommerceRenewalInfo.self,
-        "AdvancedCommerceRenewalItem": AdvancedCommerceRenewalItem.self,
-        "AdvancedCommerceRequestInfo": AdvancedCommerceRequestInfo.self,
-        "AdvancedCommerceRequestRefundItem": AdvancedCommerceRequestRefundItem.self,
-        "AdvancedCommerceRequestRefundRequest": AdvancedCommerceRequestRefundRequest.self,
-        "AdvancedCommerceRequestRefundResponse": AdvancedCommerceRequestRefundResponse.self,
-        "AdvancedCommerceSubscriptionCancelRequest": AdvancedCommerceSubscriptionCancelRequest.self,
-        "AdvancedCommerceSubscriptionCancelResponse": AdvancedCommerceSubscriptionCancelResponse.self,
-        "AdvancedCommerceSubscriptionChangeMetadataDescriptors": AdvancedCommerceSubscriptionChangeMetadataDescriptors
-            .self,
-        "AdvancedCommerceSubscriptionChangeMetadataItem": AdvancedCommerceSubscriptionChangeMetadataItem.self,
-        "AdvancedCommerceSubscriptionChangeMetadataRequest": AdvancedCommerceSubscriptionChangeMetadataRequest.self,
-        "AdvancedCommerceSubscriptionChangeMetadataResponse": AdvancedCommerceSubscriptionChangeMetadataResponse.self,
-        "AdvancedCommerceSubscriptionCreateItem": AdvancedCommerceSubscriptionCreateItem.self,
-        "AdvancedCommerceSubscriptionCreateRequest": AdvancedCommerceSubscriptionCreateRequest.self,
-        "AdvancedCommerceSubscriptionMigrateDescriptors": AdvancedCommerceSubscriptionMigrateDescriptors.self,
-        "AdvancedCommerceSubscriptionMigrateItem": AdvancedCommerceSubscriptionMigrateItem.self,
-        "AdvancedCommerceSubscriptionMigrateRenewalItem": AdvancedCommerceSubscriptionMigrateRenewalItem.self,
-        "AdvancedCommerceSubscriptionMigrateRequest": AdvancedCommerceSubscriptionMigrateRequest.self,
-        "AdvancedCommerceSubscriptionMigrateResponse": AdvancedCommerceSubscriptionMigrateResponse.self,
-        "AdvancedCommerceSubscriptionModifyAddItem": AdvancedCommerceSubscriptionModifyAddItem.self,
-        "AdvancedCommerceSubscriptionModifyChangeItem": AdvancedCommerceSubscriptionModifyChangeItem.self,
-        "AdvancedCommerceSubscriptionModifyDescriptors": AdvancedCommerceSubscriptionModifyDescriptors.self,
-        "AdvancedCommerceSubscriptionModifyInAppRequest": AdvancedCommerceSubscriptionModifyInAppRequest.self,
-        "AdvancedCommerceSubscriptionModifyPeriodChange": AdvancedCommerceSubscriptionModifyPeriodChange.self,
-        "AdvancedCommerceSubscriptionModifyRemoveItem": AdvancedCommerceSubscriptionModifyRemoveItem.self,
-        "AdvancedCommerceSubscriptionPriceChangeItem": AdvancedCommerceSubscriptionPriceChangeItem.self,
-        "AdvancedCommerceSubscriptionPriceChangeRequest": AdvancedCommerceSubscriptionPriceChangeRequest.self,
-        "AdvancedCommerceSubscriptionPriceChangeResponse": AdvancedCommerceSubscriptionPriceChangeResponse.self,
-        "AdvancedCommerceSubscriptionReactivateInAppRequest": AdvancedCommerceSubscriptionReactivateInAppRequest.self,
-        "AdvancedCommerceSubscriptionReactivateItem": AdvancedCommerceSubscriptionReactivateItem.self,
-        "AdvancedCommerceSubscriptionRevokeRequest": AdvancedCommerceSubscriptionRevokeRequest.self,
-        "AdvancedCommerceSubscriptionRevokeResponse": AdvancedCommerceSubscriptionRevokeResponse.self,
-        "AdvancedCommerceTransactionInfo": AdvancedCommerceTransactionInfo.self,
-        "AdvancedCommerceTransactionItem": AdvancedCommerceTransactionItem.self,
-        "AlternateProduct": AlternateProduct.self,
-        "AppData": AppData.self,
-        "AppTransaction": AppTransactionPayload.self,
-        "AppTransactionInfoResponse": AppTransactionInfoResponse.self,
-        "BulletPoint": BulletPoint.self,
-        "CheckTestNotificationResponse": CheckTestNotificationResponse.self,
-        "ConsumptionRequest": ConsumptionRequest.self,
-        "ConsumptionRequestV1": ConsumptionRequestV1.self,
-        "Data": NotificationData.self,
-        "DecodedRealtimeRequestBody": RealtimeRequestPayload.self,
-        "DefaultConfigurationRequest": DefaultConfigurationRequest.self,
-        "DefaultConfigurationResponse": DefaultConfigurationResponse.self,
-        "ErrorPayload": ErrorPayload.self,
-        "ExtendRenewalDateRequest": ExtendRenewalDateRequest.self,
-        "ExtendRenewalDateResponse": ExtendRenewalDateResponse.self,
-        "ExternalPurchaseToken": ExternalPurchaseToken.self,
-        "GetImageListResponse": GetImageListResponse.self,
-        "GetImageListResponseItem": GetImageListResponseItem.self,
-        "GetMessageListResponse": GetMessageListResponse.self,
-        "GetMessageListResponseItem": GetMessageListResponseItem.self,
-        "HistoryResponse": HistoryResponse.self,
-        "JWSDecodedHeader": JWSDecodedHeader.self,
-        "JWSRenewalInfoDecodedPayload": RenewalInfoPayload.self,
-        "JWSTransactionDecodedPayload": TransactionPayload.self,
-        "LastTransactionsItem": LastTransactionsItem.self,
-        "MassExtendRenewalDateRequest": MassExtendRenewalDateRequest.self,
-        "MassExtendRenewalDateResponse": MassExtendRenewalDateResponse.self,
-        "MassExtendRenewalDateStatusResponse": MassExtendRenewalDateStatusResponse.self,
-        "Message": RetentionMessage.self,
-        "NotificationHistoryRequest": NotificationHistoryRequest.self,
-        "NotificationHistoryResponse": NotificationHistoryResponse.self,
-        "NotificationHistoryResponseItem": NotificationHistoryResponseItem.self,
-        "OrderLookupResponse": OrderLookupResponse.self,
-        "PerformanceTestConfig": PerformanceTestConfig.self,
-        "PerformanceTestRequest": PerformanceTestRequest.self,
-        "PerformanceTestResponse": PerformanceTestResponse.self,
-        "PerformanceTestResponseTimes": PerformanceTestResponseTimes.self,
-        "PerformanceTestResultResponse": PerformanceTestResultResponse.self,
-        "PromotionalOffer": PromotionalOffer.self,
-        "PromotionalOfferSignatureV1": PromotionalOfferSignatureV1.self,
-        "RealtimeRequestBody": RealtimeRequestBody.self,
-        "RealtimeResponseBody": RealtimeResponseBody.self,
-        "RealtimeUrlRequest": RealtimeURLRequest.self,
-        "RealtimeUrlResponse": RealtimeURLResponse.self,
-        "RefundHistoryResponse": RefundHistoryResponse.self,
-        "RefundLookupResponse": RefundLookupResponse.self,
-        "RenewalCommitmentInfo": RenewalCommitmentInfo.self,
-        "ResponseBodyV2": ResponseBodyV2.self,
-        "ResponseBodyV2DecodedPayload": NotificationPayload.self,
-        "SendAttemptItem": SendAttemptItem.self,
-        "SendTestNotificationResponse": SendTestNotificationResponse.self,
-        "StatusResponse": StatusResponse.self,
-        "SubscriptionGroupIdentifierItem": SubscriptionGroupIdentifierItem.self,
-        "Summary": Summary.self,
-        "TransactionCommitmentInfo": TransactionCommitmentInfo.self,
-        "TransactionInfoResponse": TransactionInfoResponse.self,
-        "UpdateAppAccountTokenRequest": UpdateAppAccountTokenRequest.self,
-        "UploadMessageImage": UploadMessageImage.self,
-        "UploadMessageRequestBody": UploadMessageRequestBody.self,
-    ]
-}
-
-extension Catalogue {
     /// The type of every enumeration whose values can be received, by Apple's name.
-    static let openValues: [String: any OpenValue.Type] = [
-        "AccountTenure": AccountTenure.self,
-        "AdvancedCommerceEffective": AdvancedCommerceEffective.self,
-        "AdvancedCommerceOfferPeriod": AdvancedCommerceOfferPeriod.self,
-        "AdvancedCommerceOfferReason": AdvancedCommerceOfferReason.self,
-        "AdvancedCommercePeriod": AdvancedCommercePeriod.self,
-        "AdvancedCommercePriceIncreaseInfoStatus": AdvancedCommercePriceIncreaseInfoStatus.self,
-        "AdvancedCommerceReason": AdvancedCommerceReason.self,
-        "AdvancedCommerceRefundReason": AdvancedCommerceRefundReason.self,
-        "AdvancedCommerceRefundType": AdvancedCommerceRefundType.self,
-        "AutoRenewStatus": AutoRenewStatus.self,
-        "BillingPlanType": BillingPlanType.self,
-        "ConsumptionRequestReason": ConsumptionRequestReason.self,
-        "ConsumptionStatus": ConsumptionStatus.self,
-        "DeliveryStatus": DeliveryStatus.self,
-        "DeliveryStatusV1": DeliveryStatusV1.self,
-        "Environment": Environment.self,
-        "ExpirationIntent": ExpirationIntent.self,
-        "ExtendReasonCode": ExtendReasonCode.self,
-        "FirstSendAttemptResult": FirstSendAttemptResult.self,
-        "HeaderPosition": HeaderPosition.self,
-        "ImageSize": ImageSize.self,
-        "ImageState": ImageState.self,
-        "InAppOwnershipType": InAppOwnershipType.self,
-        "LifetimeDollarsPurchased": LifetimeDollarsPurchased.self,
-        "LifetimeDollarsRefunded": LifetimeDollarsRefunded.self,
-        "MessageState": MessageState.self,
-        "NotificationTypeV2": NotificationTypeV2.self,
-        "OfferDiscountType": OfferDiscountType.self,
-        "OfferType": OfferType.self,
-        "OrderLookupStatus": OrderLookupStatus.self,
-        "PerformanceTestStatus": PerformanceTestStatus.self,
-        "Platform": Platform.self,
-        "PlayTime": PlayTime.self,
-        "PriceIncreaseStatus": PriceIncreaseStatus.self,
-        "PurchasePlatform": PurchasePlatform.self,
-        "RefundPreference": RefundPreference.self,
-        "RefundPreferenceV1": RefundPreferenceV1.self,
-        "RenewalBillingPlanType": RenewalBillingPlanType.self,
-        "RevocationReason": RevocationReason.self,
-        "RevocationType": RevocationType.self,
-        "SendAttemptResult": SendAttemptResult.self,
-        "Status": SubscriptionStatus.self,
-        "Subtype": Subtype.self,
-        "TransactionReason": TransactionReason.self,
-        "Type": ProductType.self,
-        "UserStatus": UserStatus.self,
-    ]
+    static func openValues() throws -> [String: any OpenValue.Type] {
+        try types(conformingTo: "OpenValue") { $0 as? any OpenValue.Type }
+    }
 
     /// The values of enumerations that are only sent, by Apple's name.
     static let closedValues = [
         "TransactionHistoryRequest.Order": HistoryQuery.SortOrder.allCases.map(\.rawValue),
         "TransactionHistoryRequest.ProductType": HistoryQuery.ProductTypeFilter.allCases.map(\.rawValue),
     ]
+
+    /// Apple's names of the types that have another here, because theirs say too little or are not Swift's way.
+    static let appleNames = [
+        "AppTransactionPayload": "AppTransaction",
+        "NotificationData": "Data",
+        "NotificationPayload": "ResponseBodyV2DecodedPayload",
+        "ProductType": "Type",
+        "RealtimeRequestPayload": "DecodedRealtimeRequestBody",
+        "RealtimeURLRequest": "RealtimeUrlRequest",
+        "RealtimeURLResponse": "RealtimeUrlResponse",
+        "RenewalInfoPayload": "JWSRenewalInfoDecodedPayload",
+        "SubscriptionStatus": "Status",
+        "TransactionPayload": "JWSTransactionDecodedPayload",
+    ]
+
+    private static func types<Type>(
+        conformingTo name: String, _ cast: (any Any.Type) -> Type?
+    ) throws -> [String: Type] {
+        var types: [String: Type] = [:]
+        for declaration in try ModuleSources.declarations() where declaration.inherited == name {
+            let typeName = declaration.name
+            // The mangled name of a structure of the module; Swift finds types by it, but offers no list of conformances.
+            guard let type = _typeByName("11AppStoreAPI\(typeName.utf8.count)\(typeName)V").flatMap(cast),
+                types.updateValue(type, forKey: appleNames[typeName] ?? typeName) == nil
+            else { throw ContractData.Missing(name: typeName) }
+        }
+        return types
+    }
 }

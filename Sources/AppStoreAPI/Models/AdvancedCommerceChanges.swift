@@ -73,24 +73,6 @@ package struct AdvancedCommerceSubscriptionChangeMetadataItem: WireModel {
     ]
 }
 
-/// The answer of Change Subscription Metadata.
-///
-/// Source: https://developer.apple.com/documentation/advancedcommerceapi/subscriptionchangemetadataresponse
-package struct AdvancedCommerceSubscriptionChangeMetadataResponse: WireModel {
-    /// A compact JWS whose payload is a ``RenewalInfoPayload``.
-    package var signedRenewalInfo: String?
-    /// A compact JWS whose payload is a ``TransactionPayload``.
-    package var signedTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
-
-    package init() {}
-
-    package static let fields: [WireField<AdvancedCommerceSubscriptionChangeMetadataResponse>] = [
-        .init("signedRenewalInfo", \.signedRenewalInfo, isRequired: true),
-        .init("signedTransactionInfo", \.signedTransactionInfo, isRequired: true),
-    ]
-}
-
 /// The body of Change Subscription Price.
 ///
 /// Source: https://developer.apple.com/documentation/advancedcommerceapi/subscriptionpricechangerequest
@@ -132,24 +114,6 @@ package struct AdvancedCommerceSubscriptionPriceChangeItem: WireModel {
         .init("SKU", \.sku, isRequired: true),
         .init("price", \.price, isRequired: true),
         .init("dependentSKUs", \.dependentSKUs),
-    ]
-}
-
-/// The answer of Change Subscription Price.
-///
-/// Source: https://developer.apple.com/documentation/advancedcommerceapi/subscriptionpricechangeresponse
-package struct AdvancedCommerceSubscriptionPriceChangeResponse: WireModel {
-    /// A compact JWS whose payload is a ``RenewalInfoPayload``.
-    package var signedRenewalInfo: String?
-    /// A compact JWS whose payload is a ``TransactionPayload``.
-    package var signedTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
-
-    package init() {}
-
-    package static let fields: [WireField<AdvancedCommerceSubscriptionPriceChangeResponse>] = [
-        .init("signedRenewalInfo", \.signedRenewalInfo, isRequired: true),
-        .init("signedTransactionInfo", \.signedTransactionInfo, isRequired: true),
     ]
 }
 
@@ -240,23 +204,5 @@ package struct AdvancedCommerceSubscriptionMigrateRenewalItem: WireModel {
         .init("description", \.description, isRequired: true),
         .init("displayName", \.displayName, isRequired: true),
         .init("SKU", \.sku, isRequired: true),
-    ]
-}
-
-/// The answer of Migrate Subscription.
-///
-/// Source: https://developer.apple.com/documentation/advancedcommerceapi/subscriptionmigrateresponse
-package struct AdvancedCommerceSubscriptionMigrateResponse: WireModel {
-    /// A compact JWS whose payload is a ``RenewalInfoPayload``.
-    package var signedRenewalInfo: String?
-    /// A compact JWS whose payload is a ``TransactionPayload``.
-    package var signedTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
-
-    package init() {}
-
-    package static let fields: [WireField<AdvancedCommerceSubscriptionMigrateResponse>] = [
-        .init("signedRenewalInfo", \.signedRenewalInfo, isRequired: true),
-        .init("signedTransactionInfo", \.signedTransactionInfo, isRequired: true),
     ]
 }

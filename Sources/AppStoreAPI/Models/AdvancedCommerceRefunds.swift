@@ -52,7 +52,8 @@ package struct AdvancedCommerceRequestRefundItem: WireModel {
     ]
 }
 
-/// The answer of Request Refund.
+/// The answer of Request Refund, and of every other server call of this API: Apple documents a type for each, all with
+/// these two members.
 ///
 /// Source: https://developer.apple.com/documentation/advancedcommerceapi/requestrefundresponse
 package struct AdvancedCommerceRequestRefundResponse: WireModel {
@@ -93,24 +94,6 @@ package struct AdvancedCommerceSubscriptionRevokeRequest: WireModel {
     ]
 }
 
-/// The answer of Revoke Subscription.
-///
-/// Source: https://developer.apple.com/documentation/advancedcommerceapi/subscriptionrevokeresponse
-package struct AdvancedCommerceSubscriptionRevokeResponse: WireModel {
-    /// A compact JWS whose payload is a ``RenewalInfoPayload``.
-    package var signedRenewalInfo: String?
-    /// A compact JWS whose payload is a ``TransactionPayload``.
-    package var signedTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
-
-    package init() {}
-
-    package static let fields: [WireField<AdvancedCommerceSubscriptionRevokeResponse>] = [
-        .init("signedRenewalInfo", \.signedRenewalInfo, isRequired: true),
-        .init("signedTransactionInfo", \.signedTransactionInfo, isRequired: true),
-    ]
-}
-
 /// The body of Cancel Subscription, which turns renewal off.
 ///
 /// Source: https://developer.apple.com/documentation/advancedcommerceapi/subscriptioncancelrequest
@@ -125,23 +108,5 @@ package struct AdvancedCommerceSubscriptionCancelRequest: WireModel {
     package static let fields: [WireField<AdvancedCommerceSubscriptionCancelRequest>] = [
         .init("requestInfo", \.requestInfo, isRequired: true),
         .init("storefront", \.storefront),
-    ]
-}
-
-/// The answer of Cancel Subscription.
-///
-/// Source: https://developer.apple.com/documentation/advancedcommerceapi/subscriptioncancelresponse
-package struct AdvancedCommerceSubscriptionCancelResponse: WireModel {
-    /// A compact JWS whose payload is a ``RenewalInfoPayload``.
-    package var signedRenewalInfo: String?
-    /// A compact JWS whose payload is a ``TransactionPayload``.
-    package var signedTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
-
-    package init() {}
-
-    package static let fields: [WireField<AdvancedCommerceSubscriptionCancelResponse>] = [
-        .init("signedRenewalInfo", \.signedRenewalInfo, isRequired: true),
-        .init("signedTransactionInfo", \.signedTransactionInfo, isRequired: true),
     ]
 }
