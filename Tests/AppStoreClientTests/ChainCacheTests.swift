@@ -17,12 +17,18 @@ struct ChainCacheTests {
             validity: start..<end)
     }
 
+    /// A cache in whose time nothing grows old.
+    private func cache() -> ChainCache {
+        let instant = ContinuousClock.now
+        return ChainCache(capacity: 2, lifetime: .seconds(60), now: { instant })
+    }
+
     private func isKnown(_ cache: ChainCache, _ trusted: ChainCache.TrustedSigner, at date: Date) -> Bool {
         cache.trusted(trusted.signer.header.rawSegment[...], at: date) != nil
     }
 
     @Test func `a chain counts only for data signed while it was valid`() throws {
-        let cache = ChainCache(capacity: 2, lifetime: .seconds(60), now: { ContinuousClock.now })
+        let cache = self.cache()
         let trusted = try trusted("a")
         cache.insert(trusted)
         #expect(isKnown(cache, trusted, at: start))
@@ -31,7 +37,7 @@ struct ChainCacheTests {
     }
 
     @Test func `the chain that was not used for longest goes first when there is no room`() throws {
-        let cache = ChainCache(capacity: 2, lifetime: .seconds(60), now: { ContinuousClock.now })
+        let cache = self.cache()
         let chains = try ["a", "b", "c", "d"].map { try trusted($0) }
         for chain in chains.prefix(3) { cache.insert(chain) }
         #expect(cache.count == 2)
@@ -42,7 +48,7 @@ struct ChainCacheTests {
     }
 
     @Test func `a chain is known by the whole of its header`() throws {
-        let cache = ChainCache(capacity: 2, lifetime: .seconds(60), now: { ContinuousClock.now })
+        let cache = self.cache()
         let chain = try trusted("a")
         cache.insert(chain)
         let header = chain.signer.header.rawSegment

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AppStoreClient
 
-struct SingleFlightTests {
+@Suite(.endsHangs) struct SingleFlightTests {
     private let clock = TestClock()
     private let gate = Gate()
     private let flights: SingleFlight<String, Int>
@@ -15,13 +15,13 @@ struct SingleFlightTests {
     }
 
     /// Waits until so many wait under the key.
-    private func hasWaiters(_ count: Int, _ key: String = "a") async {
-        while flights.waiterCount(key) != count { await Task.yield() }
+    private func hasWaiters(_ count: Int, _ key: String = "a") async throws {
+        try await Wait.until("\(count) who wait under the key \(key)") { flights.waiterCount(key) == count }
     }
 
-    @Test func `many who want the same wait for one piece of work`() async {
+    @Test func `many who want the same wait for one piece of work`() async throws {
         let works = Counter()
-        await withTaskGroup(of: Int?.self) { group in
+        try await withThrowingTaskGroup(of: Int?.self) { group in
             for _ in 0..<50 {
                 group.addTask { [flights, clock, gate] in
                     await flights.share("a", until: clock.after(.seconds(9))) { _ in
@@ -31,33 +31,33 @@ struct SingleFlightTests {
                     }
                 }
             }
-            await hasWaiters(50)
+            try await hasWaiters(50)
             gate.open()
-            for await value in group { #expect(value == 42) }
+            for try await value in group { #expect(value == 42) }
         }
         #expect(works.value == 1)
         #expect(flights.waiterCount("a") == 0)
     }
 
-    @Test func `one who is cancelled leaves the others alone`() async {
+    @Test func `one who is cancelled leaves the others alone`() async throws {
         let leader = Task { [flights, clock, gate] in
             await flights.share("a", until: clock.after(.seconds(9))) { _ in
                 await gate.pass()
                 return Task.isCancelled ? 0 : 42
             }
         }
-        await hasWaiters(1)
+        try await hasWaiters(1)
         let follower = Task { [flights, clock] in
             await flights.share("a", until: clock.after(.seconds(9))) { _ in 7 }
         }
-        await hasWaiters(2)
+        try await hasWaiters(2)
         leader.cancel()
         #expect(await leader.value == nil)
         gate.open()
         #expect(await follower.value == 42)
     }
 
-    @Test func `when the last has left, the work is cancelled`() async {
+    @Test func `when the last has left, the work is cancelled`() async throws {
         let ended = Gate()
         let task = Task { [flights, clock, gate] in
             await flights.share("a", until: clock.after(.seconds(9))) { _ in
@@ -67,17 +67,17 @@ struct SingleFlightTests {
             }
         }
         await gate.hasArrivals(1)
-        await hasWaiters(1)
+        try await hasWaiters(1)
         task.cancel()
         #expect(await task.value == nil)
         await ended.hasArrivals(1)
     }
 
     @Test(arguments: [true, false])
-    func `one whose time is over leaves, and the work has the time of the latest`(leaderHasMore: Bool) async {
+    func `one whose time is over leaves, and the work has the time of the latest`(leaderHasMore: Bool) async throws {
         let times: [Duration] = leaderHasMore ? [.seconds(9), .seconds(3)] : [.seconds(3), .seconds(9)]
         let start = clock.instant
-        let last = await withTaskGroup(of: (Int, Int?).self) { group in
+        let last = try await withThrowingTaskGroup(of: (Int, Int?).self) { group in
             for (number, time) in times.enumerated() {
                 group.addTask { [flights, gate] in
                     let value = await flights.share("a", until: start + time) { deadline in
@@ -86,27 +86,27 @@ struct SingleFlightTests {
                     }
                     return (number, value)
                 }
-                await hasWaiters(number + 1)
+                try await hasWaiters(number + 1)
             }
             await clock.manual.sleeperHasArrived()
             clock.manual.advance(by: .seconds(3))
-            let first = await group.next()
+            let first = try await group.next()
             #expect(first?.0 == (leaderHasMore ? 1 : 0))
             #expect(first?.1 == nil)
             gate.open()
-            return await group.next()
+            return try await group.next()
         }
         #expect(last?.1 == 9)
     }
 
-    @Test func `who finds no room works alone`() async {
+    @Test func `who finds no room works alone`() async throws {
         let leader = Task { [flights, clock, gate] in
             await flights.share("a", until: clock.after(.seconds(9))) { _ in
                 await gate.pass()
                 return 1
             }
         }
-        await hasWaiters(1)
+        try await hasWaiters(1)
         #expect(await flights.share("b", until: clock.after(.seconds(9))) { _ in 2 } == 2)
         gate.open()
         #expect(await leader.value == 1)

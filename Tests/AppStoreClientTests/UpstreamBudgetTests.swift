@@ -39,10 +39,12 @@ struct UpstreamBudgetTests {
     }
 
     /// Waits until so many wait for the answer to Get Transaction Info.
-    private func hasWaiters(_ count: Int, _ fixture: UpstreamFixture) async {
+    private func hasWaiters(_ count: Int, _ fixture: UpstreamFixture) async throws {
         let request = UpstreamRequest(.getTransactionInfo(transactionId: "1"))
         let key = UpstreamCaller.FlightKey(request, fixture.call(), .production)
-        while fixture.client.caller.flights.waiterCount(key) != count { await Task.yield() }
+        try await Wait.until("\(count) who wait for one answer") {
+            fixture.client.caller.flights.waiterCount(key) == count
+        }
     }
 
     @Test func `identical reads at a time are one call, counted for the first; others are not`() async throws {
@@ -56,20 +58,20 @@ struct UpstreamBudgetTests {
                 return .init("{}")
             },
             during: { fixture in
-                await withTaskGroup(of: ServiceError.Reason?.self) { group in
+                try await withThrowingTaskGroup(of: ServiceError.Reason?.self) { group in
                     for number in 0..<20 {
                         group.addTask {
                             await fixture.make(.getTransactionInfo, fixture.call(caller: "c\(number)")).reason
                         }
                     }
-                    await hasWaiters(20, fixture)
+                    try await hasWaiters(20, fixture)
                     group.addTask { await fixture.make(.getTransactionInfo, in: .sandbox).reason }
                     group.addTask { await fixture.make(.getRefundHistory).reason }
                     group.addTask { await fixture.make(.requestTestNotification).reason }
                     group.addTask { await fixture.make(.requestTestNotification).reason }
                     await gate.hasArrivals(5)
                     gate.open()
-                    for await reason in group { #expect(reason == nil) }
+                    for try await reason in group { #expect(reason == nil) }
                 }
                 #expect(fixture.server.requests.count == 5)
                 #expect(parts.budget.asked.count == 5)
@@ -92,7 +94,7 @@ struct UpstreamBudgetTests {
                 async let greedy = fixture.make(.getTransactionInfo, fixture.call(caller: "greedy"))
                 await fixture.clock.manual.sleeperHasArrived()
                 async let modest = fixture.make(.getTransactionInfo, fixture.call(caller: "modest"))
-                await hasWaiters(2, fixture)
+                try await hasWaiters(2, fixture)
                 fixture.clock.manual.advance(by: .seconds(10))
                 #expect(await greedy.reason == .budgetExhausted)
                 #expect(await modest.reason == nil)

@@ -44,12 +44,15 @@ struct UpstreamFixture: Sendable {
         try await LoopbackServer.run(options, handler: handler) { server in
             var configuration = CurlConfiguration()
             configuration.certificateAuthorityFile = server.certificateAuthorityFile
+            // A connection that a busy machine neglects for a while is still there.
+            configuration.maximumConnectionIdleTime = Wait.limit
+            configuration.unacknowledgedDataTimeout = Wait.limit
             let curl = try CurlClient(configuration: configuration)
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             let client = AppStoreClient(
                 configuration: UpstreamConfiguration(
                     baseURLs: [.production: server.url + "/production", .sandbox: server.url + "/sandbox"],
-                    connectTimeout: .seconds(300), attemptTimeout: .seconds(600), maximumResponseBytes: 1 << 20),
+                    connectTimeout: Wait.limit, attemptTimeout: Wait.limit, maximumResponseBytes: 1 << 20),
                 client: curl, tokens: parts.tokens, budget: parts.budget,
                 verifier: parts.signer?.verifier ?? SignedDataVerifier(roots: [], now: { TestClock.date }),
                 memory: InMemoryTransactionMemory(), retries: RetryPolicy(random: { 0 }), breaker: parts.breaker,

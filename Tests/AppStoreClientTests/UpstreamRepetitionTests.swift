@@ -98,8 +98,8 @@ struct UpstreamRepetitionTests {
             handler: { _ in .init("{}") },
             during: { fixture in
                 let nowhere = UpstreamConfiguration(
-                    baseURLs: [.production: "https://localhost:1"], connectTimeout: .seconds(30),
-                    attemptTimeout: .seconds(60), maximumResponseBytes: 1 << 20)
+                    baseURLs: [.production: "https://localhost:1"], connectTimeout: Wait.limit,
+                    attemptTimeout: Wait.limit, maximumResponseBytes: 1 << 20)
                 let known = fixture.client.caller.parts
                 let parts = UpstreamParts(
                     transport: AppleTransport(configuration: nowhere, client: known.transport.client),
