@@ -55,12 +55,6 @@ extension Endpoint {
         /// Which of Apple's APIs it belongs to.
         package var api: API { specification.api }
 
-        /// Calls per second that Apple allows an app in production, counted by the hour; a tenth of it in the sandbox.
-        ///
-        /// Nil where Apple publishes none.
-        /// Source: https://developer.apple.com/documentation/appstoreserverapi/identifying-rate-limits
-        package var requestsPerSecond: Int? { specification.requestsPerSecond }
-
         /// When the call may be made again although Apple may have received it already.
         package var repetition: Repetition { specification.repetition }
 

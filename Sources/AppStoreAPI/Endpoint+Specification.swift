@@ -11,19 +11,17 @@ struct Specification: Sendable {
     let method: Method
     let pathTemplate: String
     let api: Endpoint.API
-    let requestsPerSecond: Int?
     let repetition: Endpoint.Repetition
     let isInSandbox: Bool
 
     init(
         _ name: String, _ method: Method, _ pathTemplate: String, _ api: Endpoint.API = .appStoreServer,
-        requestsPerSecond: Int? = nil, repetition: Endpoint.Repetition = .safe, isInSandbox: Bool = true
+        repetition: Endpoint.Repetition = .safe, isInSandbox: Bool = true
     ) {
         self.name = name
         self.method = method
         self.pathTemplate = pathTemplate
         self.api = api
-        self.requestsPerSecond = requestsPerSecond
         self.repetition = repetition
         self.isInSandbox = isInSandbox
     }
@@ -39,64 +37,59 @@ extension Endpoint.Operation {
         switch self {
         // App Store Server API.
         case .getTransactionHistory:
-            Specification("Get Transaction History", .get, "/inApps/v2/history/{transactionId}", requestsPerSecond: 50)
+            Specification("Get Transaction History", .get, "/inApps/v2/history/{transactionId}")
         case .getTransactionHistoryV1:
             Specification(
-                "Get Transaction History V1", .get, "/inApps/v1/history/{transactionId}", requestsPerSecond: 50)
+                "Get Transaction History V1", .get, "/inApps/v1/history/{transactionId}")
         case .getTransactionInfo:
             Specification(
-                "Get Transaction Info", .get, "/inApps/v1/transactions/{transactionId}", requestsPerSecond: 50)
+                "Get Transaction Info", .get, "/inApps/v1/transactions/{transactionId}")
         case .getAppTransactionInfo:
             Specification(
-                "Get App Transaction Info", .get, "/inApps/v1/transactions/appTransactions/{transactionId}",
-                requestsPerSecond: 50)
+                "Get App Transaction Info", .get, "/inApps/v1/transactions/appTransactions/{transactionId}")
         case .getAllSubscriptionStatuses:
             Specification(
-                "Get All Subscription Statuses", .get, "/inApps/v1/subscriptions/{transactionId}", requestsPerSecond: 50
+                "Get All Subscription Statuses", .get, "/inApps/v1/subscriptions/{transactionId}"
             )
         case .setAppAccountToken:
             Specification(
-                "Set App Account Token", .put, "/inApps/v1/transactions/{originalTransactionId}/appAccountToken",
-                requestsPerSecond: 20)
+                "Set App Account Token", .put, "/inApps/v1/transactions/{originalTransactionId}/appAccountToken")
         case .lookUpOrderID:
             Specification(
-                "Look Up Order ID", .get, "/inApps/v1/lookup/{orderId}", requestsPerSecond: 10, isInSandbox: false)
+                "Look Up Order ID", .get, "/inApps/v1/lookup/{orderId}", isInSandbox: false)
         case .sendConsumptionInformation:
             Specification(
-                "Send Consumption Information", .put, "/inApps/v2/transactions/consumption/{transactionId}",
-                requestsPerSecond: 50)
+                "Send Consumption Information", .put, "/inApps/v2/transactions/consumption/{transactionId}")
         case .sendConsumptionInformationV1:
             Specification(
-                "Send Consumption Information V1", .put, "/inApps/v1/transactions/consumption/{transactionId}",
-                requestsPerSecond: 50)
+                "Send Consumption Information V1", .put, "/inApps/v1/transactions/consumption/{transactionId}")
         case .getRefundHistory:
-            Specification("Get Refund History", .get, "/inApps/v2/refund/lookup/{transactionId}", requestsPerSecond: 10)
+            Specification("Get Refund History", .get, "/inApps/v2/refund/lookup/{transactionId}")
         case .getRefundHistoryV1:
             Specification(
-                "Get Refund History V1", .get, "/inApps/v1/refund/lookup/{originalTransactionId}", requestsPerSecond: 10
+                "Get Refund History V1", .get, "/inApps/v1/refund/lookup/{originalTransactionId}"
             )
         case .extendSubscriptionRenewalDate:
             Specification(
                 "Extend a Subscription Renewal Date", .put, "/inApps/v1/subscriptions/extend/{originalTransactionId}",
-                requestsPerSecond: 20, repetition: .sameIdentifier)
+                repetition: .sameIdentifier)
         case .extendSubscriptionRenewalDatesForAllActiveSubscribers:
             Specification(
                 "Extend Subscription Renewal Dates for All Active Subscribers", .post,
-                "/inApps/v1/subscriptions/extend/mass", requestsPerSecond: 1, repetition: .sameIdentifier)
+                "/inApps/v1/subscriptions/extend/mass", repetition: .sameIdentifier)
         case .getStatusOfSubscriptionRenewalDateExtensions:
             Specification(
                 "Get Status of Subscription Renewal Date Extensions", .get,
                 "/inApps/v1/subscriptions/extend/mass/{productId}/{requestIdentifier}")
         case .getNotificationHistory:
-            Specification("Get Notification History", .post, "/inApps/v1/notifications/history", requestsPerSecond: 50)
+            Specification("Get Notification History", .post, "/inApps/v1/notifications/history")
         case .requestTestNotification:
             Specification(
-                "Request a Test Notification", .post, "/inApps/v1/notifications/test", requestsPerSecond: 1,
+                "Request a Test Notification", .post, "/inApps/v1/notifications/test",
                 repetition: .never)
         case .getTestNotificationStatus:
             Specification(
-                "Get Test Notification Status", .get, "/inApps/v1/notifications/test/{testNotificationToken}",
-                requestsPerSecond: 1)
+                "Get Test Notification Status", .get, "/inApps/v1/notifications/test/{testNotificationToken}")
         case .finishTransaction:
             Specification(
                 "Finish Transaction", .post, "/inApps/v1/transactions/{transactionId}/finish", repetition: .never)
@@ -107,8 +100,7 @@ extension Endpoint.Operation {
                 repetition: .never)
         case .deleteImage:
             Specification(
-                "Delete Image", .delete, "/inApps/v1/messaging/image/{imageIdentifier}", .retentionMessaging,
-                requestsPerSecond: 1)
+                "Delete Image", .delete, "/inApps/v1/messaging/image/{imageIdentifier}", .retentionMessaging)
         case .getImageList:
             Specification("Get Image List", .get, "/inApps/v1/messaging/image/list", .retentionMessaging)
         case .uploadMessage:
@@ -123,18 +115,17 @@ extension Endpoint.Operation {
         case .configureDefaultMessage:
             Specification(
                 "Configure Default Message", .put, "/inApps/v1/messaging/default/{productId}/{locale}",
-                .retentionMessaging, requestsPerSecond: 10)
+                .retentionMessaging)
         case .deleteDefaultMessage:
             Specification(
                 "Delete Default Message", .delete, "/inApps/v1/messaging/default/{productId}/{locale}",
-                .retentionMessaging, requestsPerSecond: 1)
+                .retentionMessaging)
         case .getDefaultMessage:
             Specification(
                 "Get Default Message", .get, "/inApps/v1/messaging/default/{productId}/{locale}", .retentionMessaging)
         case .configureRealtimeURL:
             Specification(
-                "Configure Realtime URL", .put, "/inApps/v1/messaging/realtime/url", .retentionMessaging,
-                requestsPerSecond: 1)
+                "Configure Realtime URL", .put, "/inApps/v1/messaging/realtime/url", .retentionMessaging)
         case .deleteRealtimeURL:
             Specification("Delete Realtime URL", .delete, "/inApps/v1/messaging/realtime/url", .retentionMessaging)
         case .getRealtimeURL:
