@@ -111,7 +111,8 @@ let package = Package(
         .target(
             name: "AppStoreSimulator",
             dependencies: [
-                "AppStoreAPI", "JOSE", "JSON", "OpenSSL", hummingbirdCore, hummingbirdHTTP2, httpTypes, logging, nioCore, nioPosix, nioHTTP1, nioSSL, serviceLifecycle,
+                "AppStoreAPI", "JOSE", "JSON", "OpenSSL", hummingbirdCore, hummingbirdHTTP2, httpTypes, logging,
+                nioCore, nioPosix, nioHTTP1, nioSSL, serviceLifecycle,
             ]),
         .executableTarget(name: "purser", dependencies: ["Daemon", argumentParser]),
         // `make bench`, which no test runs.
@@ -163,7 +164,8 @@ let package = Package(
         .testTarget(
             name: "AppStoreClientTests",
             dependencies: [
-                "AppStoreClient", "AppStoreAPI", "Curl", "Domain", "JOSE", "OpenSSL", "TestSupport", coreMetrics, logging,
+                "AppStoreClient", "AppStoreAPI", "Curl", "Domain", "JOSE", "OpenSSL", "TestSupport", coreMetrics,
+                logging,
                 metrics,
             ]),
         .testTarget(name: "PurserTests", dependencies: ["purser", "TestSupport"]),

@@ -16,11 +16,6 @@ final class UnauthorizedProcedure: Sendable {
         case refused(UnauthorizedFinding)
     }
 
-    private struct Place: Hashable, Sendable {
-        let app: String
-        let environment: AppStoreEnvironment
-    }
-
     private struct Held {
         let finding: UnauthorizedFinding
         let expires: ContinuousClock.Instant
@@ -32,8 +27,8 @@ final class UnauthorizedProcedure: Sendable {
     private let meter: UpstreamMeter
     private let logger: Logger
     private let acceptance = TokenAcceptance()
-    private let findings = Mutex<[Place: Held]>([:])
-    private let examinations: SingleFlight<Place, Conclusion>
+    private let findings = Mutex<[AppEnvironment: Held]>([:])
+    private let examinations: SingleFlight<AppEnvironment, Conclusion>
 
     init(canary: Canary, tokens: any TokenSource, clock: UpstreamClock, meter: UpstreamMeter, logger: Logger) {
         self.canary = canary
@@ -52,7 +47,7 @@ final class UnauthorizedProcedure: Sendable {
 
     /// Why calls with this key would fail, if that is known.
     func finding(for app: App, in environment: AppStoreEnvironment, keyID: String) -> UnauthorizedFinding? {
-        held(Place(app: app.slug, environment: environment), keyID: keyID).flatMap { $0.stopsCalls ? $0 : nil }
+        held(AppEnvironment(app: app.slug, environment: environment), keyID: keyID).flatMap { $0.stopsCalls ? $0 : nil }
     }
 
     /// Finds out why Apple refuses an app's token, or waits for whoever is finding out.
@@ -61,33 +56,33 @@ final class UnauthorizedProcedure: Sendable {
     func examine(
         _ app: App, in environment: AppStoreEnvironment, until deadline: ContinuousClock.Instant
     ) async -> Conclusion? {
-        let place = Place(app: app.slug, environment: environment)
-        return await examinations.share(place, until: deadline) { deadline in
-            await self.conclude(app, environment, place, deadline)
+        let origin = AppEnvironment(app: app.slug, environment: environment)
+        return await examinations.share(origin, until: deadline) { deadline in
+            await self.conclude(app, environment, origin, deadline)
         }
     }
 
     private func conclude(
-        _ app: App, _ environment: AppStoreEnvironment, _ place: Place, _ deadline: CallDeadline
+        _ app: App, _ environment: AppStoreEnvironment, _ origin: AppEnvironment, _ deadline: CallDeadline
     ) async -> Conclusion {
         guard let token = try? await tokens.token(for: app) else { return .tryAgain }
-        if let known = held(place, keyID: token.keyID) { return .refused(known) }
+        if let known = held(origin, keyID: token.keyID) { return .refused(known) }
         let answer = await canary.ask(token, app, environment, within: clock.remaining(until: deadline.instant))
         switch answer {
         case .accepted:
-            keep(UnauthorizedFinding(.refusedForSomeCalls, keyID: token.keyID), app, place)
+            keep(UnauthorizedFinding(.refusedForSomeCalls, keyID: token.keyID), app, environment)
             return .tryAgain
         case .nothing:
-            return .refused(undetermined(token, app, place, deadline))
+            return .refused(undetermined(token, app, environment, deadline))
         case .refused(let appleTime):
             if let skew = appleTime.flatMap({ skew(of: token, appleTime: $0) }) {
-                return .refused(keep(UnauthorizedFinding(.clockSkew(skew), keyID: token.keyID), app, place))
+                return .refused(keep(UnauthorizedFinding(.clockSkew(skew), keyID: token.keyID), app, environment))
             }
             if await standbyTakesOver(from: token, app, environment, deadline) { return .tryAgain }
             guard let cause = await causeInKey(token, app, environment, deadline) else {
-                return .refused(undetermined(token, app, place, deadline))
+                return .refused(undetermined(token, app, environment, deadline))
             }
-            return .refused(keep(UnauthorizedFinding(cause, keyID: token.keyID), app, place))
+            return .refused(keep(UnauthorizedFinding(cause, keyID: token.keyID), app, environment))
         }
     }
 
@@ -142,10 +137,10 @@ final class UnauthorizedProcedure: Sendable {
 
 extension UnauthorizedProcedure {
     /// The finding in force, if it is about the key that signs now.
-    private func held(_ place: Place, keyID: String) -> UnauthorizedFinding? {
+    private func held(_ origin: AppEnvironment, keyID: String) -> UnauthorizedFinding? {
         let now = clock.monotonicNow()
         return findings.withLock { findings in
-            guard let held = findings[place], held.finding.keyID == keyID, now < held.expires else { return nil }
+            guard let held = findings[origin], held.finding.keyID == keyID, now < held.expires else { return nil }
             var finding = held.finding
             finding.retryAfter = now.duration(to: held.expires)
             return finding
@@ -155,23 +150,26 @@ extension UnauthorizedProcedure {
     /// The finding that Apple did not answer, which is kept only if Apple had the time to: no caller in a hurry may stop the
     /// calls of others.
     private func undetermined(
-        _ token: BearerToken, _ app: App, _ place: Place, _ deadline: CallDeadline
+        _ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, _ deadline: CallDeadline
     ) -> UnauthorizedFinding {
         let finding = UnauthorizedFinding(.undetermined, keyID: token.keyID)
         guard clock.remaining(until: deadline.instant) > .zero, !Task.isCancelled else { return finding }
-        return keep(finding, app, place)
+        return keep(finding, app, environment)
     }
 
     @discardableResult
-    private func keep(_ finding: UnauthorizedFinding, _ app: App, _ place: Place) -> UnauthorizedFinding {
+    private func keep(_ finding: UnauthorizedFinding, _ app: App, _ environment: AppStoreEnvironment)
+        -> UnauthorizedFinding
+    {
         let expires = clock.monotonicNow() + finding.lifetime
-        findings.withLock { $0[place] = Held(finding: finding, expires: expires) }
-        meter.countFinding(finding.name, app: app.slug, environment: place.environment)
+        let origin = AppEnvironment(app: app.slug, environment: environment)
+        findings.withLock { $0[origin] = Held(finding: finding, expires: expires) }
+        meter.countFinding(finding.name, app: app.slug, environment: environment)
         let isFault = finding.cause != .noProductionRelease && finding.stopsCalls
         logger.log(
             level: isFault ? .error : .warning, "Apple refuses an app's token",
             metadata: [
-                "app": "\(app.slug)", "environment": "\(place.environment.rawValue)", "cause": "\(finding.name)",
+                "app": "\(app.slug)", "environment": "\(environment.rawValue)", "cause": "\(finding.name)",
                 "key_id": "\(finding.keyID)",
             ])
         var told = finding

@@ -51,9 +51,9 @@ package enum Serve {
         if configuration.apple.usesCustomUpstream {
             logger.warning("UPSTREAM IS CUSTOM: calls go to the configured servers, not to Apple")
         }
-        var surroundings = Surroundings(logger: logger)
-        surroundings.watchdogInterval = try Notifier.watchdogInterval()
-        let daemon = try await makeDaemon(configuration: configuration, surroundings: surroundings)
+        var dependencies = Dependencies(logger: logger)
+        dependencies.watchdogInterval = try Notifier.watchdogInterval()
+        let daemon = try await makeDaemon(configuration: configuration, dependencies: dependencies)
         let group = ServiceGroup(
             configuration: groupConfiguration(daemon, timeout: configuration.shutdown.timeout, logger: logger))
         let signals = Task { await stop(group, onSignalsOf: logger) }

@@ -1,73 +1,28 @@
 package import Domain
 import HTTPTypes
 
-/// What the routes of the `api` face need.
-package struct APIServices: Sendable {
-    package let apps: AppCatalog
-    package let gateway: any AppStoreServerAPI
-    package let consumption: ConsumptionService
-    package let consumptionWait: Duration
-    package let deliveries: DeliveryService
-    package let cases: CaseService
-    package let consent: ConsentService
-    package let notifications: NotificationService
-    package let events: EventFeed
-    package let pageTokens: PageTokenCoder
-    package let overview: UserOverviewService
-    package let purchases: UserPurchasesService
-    package let subscriptions: UserSubscriptionsService
-    package let links: LinkService
-    package let budgets: RateBudgets
-    package let now: WallClock
-
-    /// `consumptionWait`: how long an answer waits for Apple when its caller does not say; `pageTokens`: for lists that are
-    /// kept in the store; `now`: the time of day, for windows that Apple counts back from it and for what is left of them.
-    package init(
-        apps: AppCatalog, gateway: any AppStoreServerAPI, consumption: ConsumptionService,
-        consumptionWait: Duration = .seconds(5), deliveries: DeliveryService, cases: CaseService,
-        consent: ConsentService, notifications: NotificationService, events: EventFeed, pageTokens: PageTokenCoder,
-        overview: UserOverviewService, purchases: UserPurchasesService, subscriptions: UserSubscriptionsService,
-        links: LinkService, budgets: RateBudgets, now: @escaping WallClock
-    ) {
-        self.apps = apps
-        self.gateway = gateway
-        self.consumption = consumption
-        self.consumptionWait = consumptionWait
-        self.deliveries = deliveries
-        self.cases = cases
-        self.consent = consent
-        self.notifications = notifications
-        self.events = events
-        self.pageTokens = pageTokens
-        self.overview = overview
-        self.purchases = purchases
-        self.subscriptions = subscriptions
-        self.links = links
-        self.budgets = budgets
-        self.now = now
-    }
-}
-
 /// The path tables: every route of every face, on one screen.
 package enum Routes {
     /// The face for internal services.
-    package static func api(_ services: APIServices) -> [Route] {
+    package static func api(_ services: Services) -> [Route] {
         let list = Route(.get, "/v1/apps", .authenticated) { AppRoutes.list(services.apps, $0) }
         return [list] + users(services) + refundRequests(services) + received(services) + transactions(services)
             + apple(services)
     }
 
     /// What is known of a user.
-    private static func users(_ services: APIServices) -> [Route] {
+    private static func users(_ services: Services) -> [Route] {
         let apps = services.apps
         let user = "/v1/apps/{app}/users/{user}"
-        let consumption = ConsumptionRoutes(service: services.consumption, defaultWait: services.consumptionWait)
+        let consumption = ConsumptionRoutes(
+            service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
         let overview = UserOverviewRoutes(
-            service: services.overview, consent: services.consent, cases: services.cases)
-        let purchases = UserPurchasesRoutes(service: services.purchases)
-        let subscriptions = SubscriptionRoutes(gateway: services.gateway, service: services.subscriptions)
-        let links = LinkRoutes(service: services.links)
-        let consent = ConsentRoutes(service: services.consent)
+            service: services.purchases.overview, consent: services.refunds.consent, cases: services.refunds.cases)
+        let purchases = UserPurchasesRoutes(service: services.purchases.lists)
+        let subscriptions = SubscriptionRoutes(
+            gateway: services.appStore, service: services.purchases.subscriptions)
+        let links = LinkRoutes(service: services.purchases.links)
+        let consent = ConsentRoutes(service: services.refunds.consent)
         return [
             Route(.get, user, .transactionsRead, in: apps, handler: overview.get),
             Route(.delete, user, .usersErase, in: apps, handler: consent.erase),
@@ -86,12 +41,14 @@ package enum Routes {
     }
 
     /// What Apple asks about refunds, and what has become of the answers.
-    private static func refundRequests(_ services: APIServices) -> [Route] {
+    private static func refundRequests(_ services: Services) -> [Route] {
         let apps = services.apps
         let (cases, deliveries) = ("/v1/apps/{app}/cases", "/v1/apps/{app}/deliveries")
-        let consumption = ConsumptionRoutes(service: services.consumption, defaultWait: services.consumptionWait)
-        let refund = CaseRoutes(service: services.cases, tokens: services.pageTokens, now: services.now)
-        let delivery = DeliveryRoutes(service: services.deliveries, tokens: services.pageTokens)
+        let consumption = ConsumptionRoutes(
+            service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
+        let refund = CaseRoutes(
+            service: services.refunds.cases, tokens: services.purchases.pageTokens, now: services.clock.now)
+        let delivery = DeliveryRoutes(service: services.refunds.deliveries, tokens: services.purchases.pageTokens)
         return [
             Route(.get, cases, .consumptionRead, in: apps, handler: refund.list),
             Route(.get, cases + "/{caseId}", .consumptionRead, in: apps, handler: refund.get),
@@ -108,11 +65,12 @@ package enum Routes {
     }
 
     /// What Apple has sent, and everything that happens.
-    private static func received(_ services: APIServices) -> [Route] {
+    private static func received(_ services: Services) -> [Route] {
         let apps = services.apps
         let received = "/v1/apps/{app}/notifications"
-        let notifications = ReceivedNotificationRoutes(service: services.notifications, tokens: services.pageTokens)
-        let events = EventRoutes(feed: services.events)
+        let notifications = ReceivedNotificationRoutes(
+            service: services.refunds.notifications, tokens: services.purchases.pageTokens)
+        let events = EventRoutes(feed: services.operations.events)
         return [
             Route(.get, received, .notificationsRead, in: apps, handler: notifications.list),
             Route(.post, received, .notificationsWrite, in: apps, body: .json, handler: notifications.forward),
@@ -122,13 +80,14 @@ package enum Routes {
     }
 
     /// What Apple knows by transaction id, and what can be done with a transaction.
-    private static func transactions(_ services: APIServices) -> [Route] {
-        let (apps, gateway) = (services.apps, services.gateway)
+    private static func transactions(_ services: Services) -> [Route] {
+        let (apps, gateway) = (services.apps, services.appStore)
         let transaction = "/v1/apps/{app}/transactions/{transactionId}"
-        let consumption = ConsumptionRoutes(service: services.consumption, defaultWait: services.consumptionWait)
-        let transactions = TransactionRoutes(gateway: gateway, batch: TransactionBatchService(gateway: gateway))
+        let consumption = ConsumptionRoutes(
+            service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
+        let transactions = TransactionRoutes(gateway: gateway, batch: services.purchases.batch)
         let lists = TransactionListRoutes(gateway: gateway)
-        let subscriptions = SubscriptionRoutes(gateway: gateway, service: services.subscriptions)
+        let subscriptions = SubscriptionRoutes(gateway: gateway, service: services.purchases.subscriptions)
         let extensions = ExtensionRoutes(gateway: gateway)
         return [
             Route(
@@ -157,12 +116,12 @@ package enum Routes {
     }
 
     /// What else can be asked of Apple about an app.
-    private static func apple(_ services: APIServices) -> [Route] {
+    private static func apple(_ services: Services) -> [Route] {
         let apps = services.apps
-        let orders = OrderRoutes(gateway: services.gateway)
-        let extensions = ExtensionRoutes(gateway: services.gateway)
-        let notifications = NotificationRoutes(gateway: services.gateway, now: services.now)
-        let limits = LimitsRoutes(budgets: services.budgets)
+        let orders = OrderRoutes(gateway: services.appStore)
+        let extensions = ExtensionRoutes(gateway: services.appStore)
+        let notifications = NotificationRoutes(gateway: services.appStore, now: services.clock.now)
+        let limits = LimitsRoutes(budgets: services.operations.budgets)
         return [
             Route(.get, "/v1/apps/{app}/limits", .limitsRead, in: apps, handler: limits.get),
             Route(.get, "/v1/apps/{app}/orders/{orderId}", .transactionsRead, in: apps, handler: orders.get),
@@ -188,20 +147,18 @@ package enum Routes {
     package static let maximumNotificationBytes = 1 << 20
 
     /// The face for Apple's notifications, which nobody else has anything to ask of.
-    package static func webhook(apps: AppCatalog, notifications: NotificationService) -> [Route] {
-        let webhook = WebhookRoutes(apps: apps, service: notifications)
+    package static func webhook(_ services: Services) -> [Route] {
+        let webhook = WebhookRoutes(apps: services.apps, service: services.refunds.notifications)
         return [Route(.post, "/webhooks/apple/{app}", .open, body: .json, handler: webhook.receive)]
     }
 
     /// The face for operators.
-    package static func admin(
-        apps: AppCatalog, callers: CallerKeyService, health: any HealthReporter, store: StoreAdministration
-    ) -> [Route] {
-        let callers = CallerRoutes(service: callers)
-        let store = StoreRoutes(store: store)
+    package static func admin(_ services: Services, health: any HealthReporter) -> [Route] {
+        let callers = CallerRoutes(service: services.access.keys)
+        let store = StoreRoutes(store: services.operations.store)
         return [
             Route(.get, "/healthz", .open) { _ in await HealthRoutes.report(health) },
-            Route(.get, "/v1/apps", .open) { _ in await AppRoutes.listWithKeys(apps, health) },
+            Route(.get, "/v1/apps", .open) { _ in await AppRoutes.listWithKeys(services.apps, health) },
             Route(.get, "/v1/callers", .open, handler: callers.list),
             Route(.post, "/v1/callers/{name}/keys", .open, body: .json, handler: callers.issueKey),
             Route(.delete, "/v1/callers/{name}/keys/{keyId}", .open, handler: callers.revokeKey),

@@ -24,11 +24,11 @@ struct DeliveryLook {
     private struct Entry {
         let deadline: Int64
         let id: String
-        let lane: DeliveryLane
+        let lane: AppEnvironment
         let transaction: String
 
         /// Reads `deadline, id, transactionId`.
-        init(_ row: Row, in lane: DeliveryLane) throws {
+        init(_ row: Row, in lane: AppEnvironment) throws {
             deadline = try row.decode(atIndex: 0)
             id = try row.decode(atIndex: 1)
             transaction = try row.decode(atIndex: 2)
@@ -48,7 +48,7 @@ struct DeliveryLook {
     private var next: DeliveryClaim.Position?
     private var lanes = 0
     private let limit: Int
-    private let skipping: Set<DeliveryLane>
+    private let skipping: Set<AppEnvironment>
     private let sending: Statement
     /// Everything up to here has been looked at; what has reached its deadline is not looked at.
     private var (deadline, id): (Int64, String)
@@ -79,7 +79,7 @@ struct DeliveryLook {
         var isSkipping = false
         while ids.count < limit, let row = try rows.next() {
             count += 1
-            let lane = DeliveryLane(
+            let lane = AppEnvironment(
                 app: try row.value("app"), environment: try row.knownIfPresent("environment"))
             let isSkipped = skipping.contains(lane)
             isSkipping = isSkipping || isSkipped
@@ -118,7 +118,7 @@ struct DeliveryLook {
         var last = ""
         while let app = try String.fetchOne(apps, arguments: [last]) {
             for environment in [nil] + AppStoreEnvironment.allCases {
-                let lane = DeliveryLane(app: app, environment: environment)
+                let lane = AppEnvironment(app: app, environment: environment)
                 lanes += 1
                 if !skipping.contains(lane), let head = try head(of: lane, database) { heads.append(head) }
             }
@@ -128,7 +128,7 @@ struct DeliveryLook {
     }
 
     /// The first delivery of a lane behind the present place.
-    private func head(of lane: DeliveryLane, _ database: Database) throws -> Entry? {
+    private func head(of lane: AppEnvironment, _ database: Database) throws -> Entry? {
         let statement = try database.cachedStatement(
             sql: """
                 SELECT deadline, id, transactionId FROM delivery

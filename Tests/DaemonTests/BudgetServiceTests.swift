@@ -29,9 +29,8 @@ struct BudgetServiceTests {
 
     @Test func `what is used is saved at intervals, and a last time at the end`() async throws {
         let (store, clock, budgets) = (InMemoryBudgetStore(), ManualClock(), budgets(100))
-        let service = BudgetCheckpointService(
-            checkpoint: BudgetCheckpoint(budgets: budgets, store: store), interval: .seconds(60), clock: clock,
-            logger: logger)
+        let service = PeriodicService.budgets(
+            BudgetCheckpoint(budgets: budgets, store: store), clock: clock, logger: logger)
         let group = ServiceGroup(services: [service], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
@@ -58,7 +57,7 @@ struct BudgetServiceTests {
     {
         let clock = ManualClock()
         let saves = Mutex(0)
-        let service = EnvironmentMemoryService(interval: .seconds(1), clock: clock) { saves.withLock { $0 += 1 } }
+        let service = PeriodicService.environments(clock: clock) { saves.withLock { $0 += 1 } }
         let group = ServiceGroup(services: [service], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }

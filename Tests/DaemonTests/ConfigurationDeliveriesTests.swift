@@ -35,7 +35,7 @@ struct ConfigurationDeliveriesTests {
         #expect(configuration.cases.warnBefore == [.seconds(36_000), .seconds(1800)])
         #expect(
             configuration.notifications.history
-                == NotificationsConfiguration.History(interval: .seconds(600), firstLookBack: .seconds(30 * 86_400)))
+                == HistorySearch.Schedule(interval: .seconds(600), firstLookBack: .seconds(30 * 86_400)))
         #expect(configuration.retention.deliveries == .seconds(365 * 86_400))
         #expect(configuration.retention.events == .seconds(7 * 86_400))
     }

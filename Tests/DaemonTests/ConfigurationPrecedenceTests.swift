@@ -77,7 +77,7 @@ struct ConfigurationPrecedenceTests {
         #expect(
             configuration.notifications
                 == NotificationsConfiguration(
-                    history: NotificationsConfiguration.History(
+                    history: HistorySearch.Schedule(
                         interval: .seconds(3600), firstLookBack: .seconds(864_000))))
         let retention = configuration.retention
         let days = [retention.notifications, retention.deliveries, retention.attempts, retention.events]

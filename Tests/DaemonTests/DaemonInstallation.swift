@@ -44,10 +44,10 @@ struct DaemonInstallation: ~Copyable {
 
     /// Runs a daemon for the length of a closure.
     func whileRunning(_ body: () async throws -> Void) async throws {
-        let surroundings = Surroundings(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        let dependencies = Dependencies(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         let daemon = try await makeDaemon(
-            configuration: try DaemonConfiguration.load(file: file, environment: [:]), surroundings: surroundings)
-        let group = ServiceGroup(services: daemon.services, logger: surroundings.logger)
+            configuration: try DaemonConfiguration.load(file: file, environment: [:]), dependencies: dependencies)
+        let group = ServiceGroup(services: daemon.services, logger: dependencies.logger)
         async let end: Void = daemon.run(in: group)
         do {
             try await body()

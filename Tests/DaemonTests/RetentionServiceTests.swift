@@ -53,9 +53,9 @@ struct RetentionServiceTests {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         var policy = RetentionPolicy()
         policy.events = .seconds(86_400)
-        let service = RetentionService(
-            store: store, policy: policy, interval: .seconds(3600), pause: .seconds(1), now: { now }, clock: clock,
-            logger: logger)
+        let round = RetentionRound(
+            store: store, policy: policy, pause: .seconds(1), now: { now }, clock: clock, logger: logger)
+        let service = PeriodicService(every: .seconds(3600), also: .first, clock: clock, work: round.run)
         let group = ServiceGroup(services: [service], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }

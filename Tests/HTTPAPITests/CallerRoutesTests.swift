@@ -26,16 +26,10 @@ struct CallerRoutesTests {
         let billing = Caller(name: "billing", scopes: ["coins": [.refundsRead, .consumptionWrite]])
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
-        let callers = CallerKeyService(
-            issuerID: "11111111-2222-3333-4444-555555555555", store: InMemoryCallerKeyStore(),
-            register: CallerRegister(configured: [billing]), apps: apps, now: now, makeKeyID: { "ABCDEFGHIJ" },
-            decodePublicKey: { $0 == "PEM" ? [1] : nil }, logger: logger)
-        let stack = try await ServiceStack(apps: apps)
-        let store = StoreAdministration(
-            maintenance: stack.store, deliveries: stack.store, now: now, released: {})
+        let stack = try await ServiceStack(apps: apps, callers: [billing])
         face = Face(
             Face.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
-            routes: Routes.admin(apps: apps, callers: callers, health: NoHealth(), store: store),
+            routes: Routes.admin(stack.services, health: NoHealth()),
             authenticator: nil,
             metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" }, logger: logger)
     }

@@ -122,13 +122,13 @@ struct DoorConsumptionTests {
         let alice = try UserID("alice")
         _ = try await fixture.stack.store.declare(
             .sample(.transactionId, "1", user: "alice"), transfer: false)
-        _ = try await fixture.stack.services.consent.record(
+        _ = try await fixture.stack.services.refunds.consent.record(
             app: app, user: alice, isConsented: false, source: "app", at: nil, caller: "shop")
         let withdrawn = try await send(Self.right, fixture)
         #expect(withdrawn.status == 409)
         #expect(try withdrawn.json["errorCode"]?.int64 == 4_090_000)
         #expect(try withdrawn.json["errorMessage"]?.string?.contains("consent") == true)
-        _ = try await fixture.stack.services.consent.record(
+        _ = try await fixture.stack.services.refunds.consent.record(
             app: app, user: alice, isConsented: true, source: "app", at: nil, caller: "shop")
         try await fixture.stack.receive(.sample("n1", transaction: .sample(id: "1", account: "A")))
         try await fixture.stack.receive(

@@ -42,7 +42,7 @@ struct DoorFixture {
             read: Self.token)
         let calls = DoorCalls(
             environment: .production, door: door,
-            consumption: stack.services.consumption)
+            consumption: stack.services.refunds.consumption)
         face = DoorFace(
             Face.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline),
             calls: calls, authenticator: DoorAuthenticator(tokens: tokens), metrics: NOOPMetricsHandler.instance,

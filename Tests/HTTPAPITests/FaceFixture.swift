@@ -66,7 +66,7 @@ struct FaceFixture {
         self.face = face("api", maximumBodyBytes, Routes.api(stack.services), authenticator)
         webhook = face(
             "webhook", Routes.maximumNotificationBytes,
-            Routes.webhook(apps: Self.apps, notifications: stack.services.notifications), nil)
+            Routes.webhook(stack.services), nil)
     }
 
     /// Sends one request.

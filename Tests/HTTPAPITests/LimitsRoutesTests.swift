@@ -13,7 +13,7 @@ struct LimitsRoutesTests {
         _ calls: Int, _ endpoint: String = "Get Refund History", caller: String, _ priority: CallPriority = .interactive
     ) {
         for _ in 0..<calls {
-            _ = fixture.stack.services.budgets.admit(
+            _ = fixture.stack.services.operations.budgets.admit(
                 BudgetedCall(
                     app: "coins", endpoint: endpoint, environment: .production, caller: caller, priority: priority))
         }
@@ -44,7 +44,7 @@ struct LimitsRoutesTests {
 
     @Test func `what has no limit shows its use, and Apple's wish to wait its end`() async throws {
         use(1, "Finish Transaction", caller: "")
-        fixture.stack.services.budgets.appleRefused(
+        fixture.stack.services.operations.budgets.appleRefused(
             BudgetedCall(
                 app: "coins", endpoint: "Finish Transaction", environment: .production, caller: "",
                 priority: .interactive), for: .seconds(90))

@@ -33,18 +33,11 @@ struct OpenAPITests {
     }
 
     private func routed() async throws -> Set<Operation> {
-        let apps = AppCatalog([])
-        let stack = try await ServiceStack(apps: apps)
-        let services = stack.services
-        let store = StoreAdministration(
-            maintenance: stack.store, deliveries: stack.store, now: { Date() }, released: {})
-        let callers = CallerKeyService(
-            issuerID: "", store: InMemoryCallerKeyStore(), register: CallerRegister(configured: []), apps: apps,
-            now: { Date() }, decodePublicKey: { _ in nil }, logger: Logger(label: "test"))
+        let services = try await ServiceStack(apps: AppCatalog([])).services
         let faces = [
             ("api", Routes.api(services)),
-            ("webhook", Routes.webhook(apps: apps, notifications: services.notifications)),
-            ("admin", Routes.admin(apps: apps, callers: callers, health: NoHealth(), store: store)),
+            ("webhook", Routes.webhook(services)),
+            ("admin", Routes.admin(services, health: NoHealth())),
             ("health", Routes.health(NoHealth(), metrics: { "" })),
         ]
         return Set(

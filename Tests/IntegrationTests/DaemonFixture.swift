@@ -93,13 +93,13 @@ struct DaemonFixture: Sendable {
     ) async throws {
         let configuration = try configuration(options, folder, simulator)
         let notifications = Notifications()
-        var surroundings = Surroundings(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        surroundings.notifier = Notifier { text throws(SystemdError) in notifications.add(text) }
-        surroundings.now = options.now
-        let daemon = try await makeDaemon(configuration: configuration, surroundings: surroundings)
+        var dependencies = Dependencies(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        dependencies.notifier = Notifier { text throws(SystemdError) in notifications.add(text) }
+        dependencies.now = options.now
+        let daemon = try await makeDaemon(configuration: configuration, dependencies: dependencies)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(
-                services: daemon.services, logger: surroundings.logger))
+                services: daemon.services, logger: dependencies.logger))
         let fixture = DaemonFixture(
             simulator: simulator, api: try url(daemon, "api"), health: try url(daemon, "health"),
             webhook: try url(daemon, "webhook") + "/webhooks/apple/coins",
@@ -185,7 +185,7 @@ struct DaemonFixture: Sendable {
                     tokenDigest: try SHA256Digest.digest(Array(token.utf8)))
             ],
             notifications: NotificationsConfiguration(
-                history: options.searchesHistory ? NotificationsConfiguration.History() : nil),
+                history: options.searchesHistory ? .standard : nil),
             shutdown: ShutdownConfiguration(drainDelay: options.drainDelay))
     }
 }

@@ -44,7 +44,7 @@ struct DeliveryGrowthTests {
             query.states = states
             _ = try await counted("list \(states)") { try await store.deliveries(app: "coins", query) }
         }
-        let lanes: Set = [DeliveryLane(app: "coins", environment: .production)]
+        let lanes: Set = [AppEnvironment(app: "coins", environment: .production)]
         _ = try await counted("skip") { try await store.claim(at: 1, skipping: lanes) }
         await store.close()
         return steps
@@ -70,7 +70,7 @@ struct DeliveryGrowthTests {
         try await store.queue(.sample("last", transaction: "3", environment: .sandbox, deadline: 22))
         let claim = DeliveryClaim(
             worker: "worker", now: CaseDesk.time(0), leaseUntil: CaseDesk.time(1), limit: 10,
-            skipping: [DeliveryLane(app: "coins", environment: .production)])
+            skipping: [AppEnvironment(app: "coins", environment: .production)])
         let result = try await store.claimDeliveries(claim)
         #expect(result.deliveries.map(\.id) == ["first", "gems", "last"])
         #expect(result.next == nil)
@@ -81,7 +81,7 @@ struct DeliveryGrowthTests {
     {
         let folder = try StoreFolder()
         let store = try await folder.open()
-        for lanes in [[], [DeliveryLane(app: "gems", environment: .production)]] as [Set<DeliveryLane>] {
+        for lanes in [[], [AppEnvironment(app: "gems", environment: .production)]] as [Set<AppEnvironment>] {
             try await store.fill(queued: 2 * DeliveryLook.walkBound + 10, waiting: 0, ended: 0)
             try await store.write("make them one purchase") { database in
                 try database.execute(
@@ -117,7 +117,7 @@ struct DeliveryGrowthTests {
         repeat {
             let claim = DeliveryClaim(
                 worker: "worker", now: CaseDesk.time(7), leaseUntil: CaseDesk.time(8), limit: 10,
-                skipping: [DeliveryLane(app: "coins", environment: .production)], after: position)
+                skipping: [AppEnvironment(app: "coins", environment: .production)], after: position)
             let result = try await store.claimDeliveries(claim)
             found += result.deliveries.map(\.id)
             position = result.next

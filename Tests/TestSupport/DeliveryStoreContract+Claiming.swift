@@ -50,7 +50,7 @@ extension DeliveryStoreContract {
                 try await store.queue(.sample(id, transaction: id, environment: environment, app: app))
             }
             let lanes: Set = [
-                DeliveryLane(app: "coins", environment: .production), DeliveryLane(app: "coins", environment: nil),
+                AppEnvironment(app: "coins", environment: .production), AppEnvironment(app: "coins", environment: nil),
             ]
             #expect(try await store.claim(at: 0, skipping: lanes).map(\.id) == ["coins Sandbox", "gems Production"])
             #expect(try await store.claim(at: 0).map(\.id) == ["coins Production", "coins unknown"])

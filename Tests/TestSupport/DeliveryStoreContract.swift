@@ -153,7 +153,7 @@ extension DeliveryStore {
     @discardableResult
     package func claim(
         at hour: Double, limit: Int = 100, worker: String = "worker", lease: Double = 1,
-        skipping: Set<DeliveryLane> = []
+        skipping: Set<AppEnvironment> = []
     ) async throws(ServiceError) -> [Delivery] {
         try await claimDeliveries(
             DeliveryClaim(

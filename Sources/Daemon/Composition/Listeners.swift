@@ -10,13 +10,10 @@ import ServiceLifecycle
 /// The listeners of the configuration, each with its face of the API.
 struct Faces {
     let configuration: DaemonConfiguration
-    let services: APIServices
+    let services: Services
     let door: any AppleDoor
-    let access: CallerAccess
     let health: HealthMonitor
-    let administration: StoreAdministration
     let metrics: PrometheusRegistry
-    let now: WallClock
     let eventLoops: MultiThreadedEventLoopGroup
     let logger: Logger
     private let requestIDs = RequestIDs()
@@ -38,13 +35,15 @@ struct Faces {
             Routes.health(health) { text.render() }
         }
         try await add("admin", listeners.admin, to: &bound, authenticator: nil) {
-            Routes.admin(apps: services.apps, callers: access.keys, health: health, store: administration)
+            Routes.admin(services, health: health)
         }
-        try await add("api", listeners.api, to: &bound, authenticator: Authenticator(callers: access.directory)) {
+        try await add(
+            "api", listeners.api, to: &bound, authenticator: Authenticator(callers: services.access.directory)
+        ) {
             Routes.api(services)
         }
         try await add("webhook", listeners.webhook, to: &bound, authenticator: nil) {
-            Routes.webhook(apps: services.apps, notifications: services.notifications)
+            Routes.webhook(services)
         }
         try await addDoor("appleProduction", listeners.appleProduction, to: .production, in: &bound)
         try await addDoor("appleSandbox", listeners.appleSandbox, to: .sandbox, in: &bound)
@@ -57,7 +56,8 @@ struct Faces {
     ) async throws {
         guard let settings else { return }
         let face = Face(
-            options(name, settings), routes: routes(), authenticator: authenticator, metrics: metrics, now: now,
+            options(name, settings), routes: routes(), authenticator: authenticator, metrics: metrics,
+            now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),
@@ -73,8 +73,8 @@ struct Faces {
         guard let settings else { return }
         let face = DoorFace(
             options(name, settings),
-            calls: DoorCalls(environment: environment, door: door, consumption: services.consumption),
-            authenticator: DoorAuthenticator(tokens: access.tokens), metrics: metrics, now: now,
+            calls: DoorCalls(environment: environment, door: door, consumption: services.refunds.consumption),
+            authenticator: DoorAuthenticator(tokens: services.access.tokens), metrics: metrics, now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),

@@ -27,9 +27,9 @@ func watchdogHeartbeats(
 
 extension WatchdogService {
     /// Asks the parts as often as the service manager's interval wants, and tells it the status line.
-    init(asking heartbeats: [Heartbeat], health: HealthMonitor, _ surroundings: Surroundings) {
+    init(asking heartbeats: [Heartbeat], health: HealthMonitor, _ dependencies: Dependencies) {
         self.init(
-            interval: surroundings.watchdogInterval, heartbeats: heartbeats, notifier: surroundings.notifier,
-            clock: ContinuousClock(), healthyStatus: { health.statusLine }, logger: surroundings.logger)
+            interval: dependencies.watchdogInterval, heartbeats: heartbeats, notifier: dependencies.notifier,
+            clock: ContinuousClock(), healthyStatus: { health.statusLine }, logger: dependencies.logger)
     }
 }

@@ -1,4 +1,4 @@
-import Domain
+package import Domain
 
 /// How answers about consumption are sent to Apple.
 package struct DeliveriesConfiguration: Sendable, Equatable {
@@ -29,26 +29,18 @@ package struct CasesConfiguration: Sendable, Equatable {
 /// How notifications that Apple could not deliver are found.
 package struct NotificationsConfiguration: Sendable, Equatable {
     /// The search in Apple's notification history; nil when it is switched off.
-    package let history: History?
+    package let history: HistorySearch.Schedule?
 
-    package struct History: Sendable, Equatable {
-        /// How long after the end of one search the next begins.
-        package let interval: Duration
-        /// How far back the first search of an app looks.
-        package let firstLookBack: Duration
-
-        package init(
-            interval: Duration = ConfigurationDefaults.Notifications.historyInterval.default,
-            firstLookBack: Duration = ConfigurationDefaults.Notifications.historyFirstLookBack.default
-        ) {
-            self.interval = interval
-            self.firstLookBack = firstLookBack
-        }
-    }
-
-    package init(history: History? = History()) {
+    package init(history: HistorySearch.Schedule? = .standard) {
         self.history = history
     }
+}
+
+extension HistorySearch.Schedule {
+    /// What is done unless the configuration says otherwise.
+    package static let standard = HistorySearch.Schedule(
+        interval: ConfigurationDefaults.Notifications.historyInterval.default,
+        firstLookBack: ConfigurationDefaults.Notifications.historyFirstLookBack.default)
 }
 
 extension ConfigurationParser {
@@ -77,7 +69,7 @@ extension ConfigurationParser {
         let firstLookBack = setting(
             path + ["firstLookBack"], ConfigurationDefaults.Notifications.historyFirstLookBack)
         return NotificationsConfiguration(
-            history: interval.map { NotificationsConfiguration.History(interval: $0, firstLookBack: firstLookBack) })
+            history: interval.map { HistorySearch.Schedule(interval: $0, firstLookBack: firstLookBack) })
     }
 
     /// Reads `retention`.

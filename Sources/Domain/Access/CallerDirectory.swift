@@ -74,4 +74,29 @@ package struct CallerRegister: Sendable {
         default: return nil
         }
     }
+
+    /// Every caller with its keys, those of the configuration first.
+    ///
+    /// - Parameters:
+    ///   - keys: all that were ever issued.
+    ///   - apps: those of the configuration; a key for any other is of no use.
+    /// - Returns: the callers.
+    package func listings(of keys: [CallerKey], apps: AppCatalog) -> [CallerKeyService.Listing] {
+        let keys = Dictionary(grouping: keys, by: \.caller).mapValues { $0.map { listed($0, apps: apps) } }
+        let configured = all.map { caller in
+            CallerKeyService.Listing(
+                name: caller.name, isConfigured: true, scopes: caller.scopes, keys: keys[caller.name] ?? [])
+        }
+        let others = keys.keys.filter { self.configured[$0] == nil }.sorted().map { name in
+            CallerKeyService.Listing(name: name, isConfigured: false, scopes: [:], keys: keys[name] ?? [])
+        }
+        return configured + others
+    }
+
+    /// A key as it stands.
+    func listed(_ key: CallerKey, apps: AppCatalog) -> CallerKeyService.ListedKey {
+        if key.revokedAt != nil { return .init(key: key, state: .revoked) }
+        let isOfUse = bearer(of: key) != nil && (try? apps.app(key.app)) != nil
+        return .init(key: key, state: isOfUse ? .active : .orphaned)
+    }
 }

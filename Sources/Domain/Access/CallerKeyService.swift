@@ -96,14 +96,7 @@ package struct CallerKeyService: Sendable {
     ///
     /// - Throws: `storeUnavailable`.
     package func callers() async throws(ServiceError) -> [Listing] {
-        let keys = Dictionary(grouping: try await store.callerKeys(), by: \.caller).mapValues { $0.map(listed) }
-        let configured = register.all.map { caller in
-            Listing(name: caller.name, isConfigured: true, scopes: caller.scopes, keys: keys[caller.name] ?? [])
-        }
-        let others = keys.keys.filter { register.configuredCaller($0) == nil }.sorted().map { name in
-            Listing(name: name, isConfigured: false, scopes: [:], keys: keys[name] ?? [])
-        }
-        return configured + others
+        register.listings(of: try await store.callerKeys(), apps: apps)
     }
 
     /// Revokes a caller's key, at once and for good.
@@ -120,11 +113,7 @@ package struct CallerKeyService: Sendable {
         return listed(key)
     }
 
-    private func listed(_ key: CallerKey) -> ListedKey {
-        if key.revokedAt != nil { return ListedKey(key: key, state: .revoked) }
-        let isOfUse = register.bearer(of: key) != nil && (try? apps.app(key.app)) != nil
-        return ListedKey(key: key, state: isOfUse ? .active : .orphaned)
-    }
+    private func listed(_ key: CallerKey) -> ListedKey { register.listed(key, apps: apps) }
 
     private static func metadata(_ key: CallerKey) -> Logger.Metadata {
         ["caller": "\(key.caller)", "app": "\(key.app)", "key": "\(key.id)"]

@@ -55,3 +55,19 @@ package struct AppCatalog: Sendable {
         return app
     }
 }
+
+/// An app in one of Apple's environments: what Apple's limits, failures and histories have in common.
+package struct AppEnvironment: Sendable, Hashable {
+    /// The app's slug.
+    package let app: String
+    /// Nil as long as it is not known.
+    package let environment: AppStoreEnvironment?
+
+    package init(app: String, environment: AppStoreEnvironment?) {
+        self.app = app
+        self.environment = environment
+    }
+
+    /// For people.
+    var environmentName: String { environment?.rawValue ?? "unknown" }
+}

@@ -20,16 +20,18 @@ package struct ConsentService: Sendable {
         }
     }
 
-    private let store: any ConsentStore & DeliveryStore
+    private let store: any ConsentStore
+    private let deliveries: any DeliveryStore
     private let transfers: TransfersUnderWay
     private let outcomes: OutcomeBoard
     private let now: WallClock
 
     package init(
-        store: any ConsentStore & DeliveryStore, transfers: TransfersUnderWay, outcomes: OutcomeBoard,
+        store: any ConsentStore, deliveries: any DeliveryStore, transfers: TransfersUnderWay, outcomes: OutcomeBoard,
         now: @escaping WallClock
     ) {
         self.store = store
+        self.deliveries = deliveries
         self.transfers = transfers
         self.outcomes = outcomes
         self.now = now
@@ -143,7 +145,7 @@ extension ConsentService {
         let known = Set(ended.map(\.id))
         for delivery in deliveries where !known.contains(delivery.id) {
             // Its attempt ended by itself before anybody looked; if the store cannot tell how, its end has been asked for.
-            ended.append((try? await store.delivery(app: app, id: delivery.id)) ?? delivery)
+            ended.append((try? await self.deliveries.delivery(app: app, id: delivery.id)) ?? delivery)
         }
         return ended
     }

@@ -1,4 +1,5 @@
 import Foundation
+import Logging
 
 /// Makes one attempt to hand a delivery to Apple: finds out what is not known of the purchase, asks the one gate, sends.
 struct DeliveryAttemptRunner: Sendable {
@@ -18,11 +19,17 @@ struct DeliveryAttemptRunner: Sendable {
         var attempts: [DeliveryAttempt] = []
         var mayHaveReachedApple = false
         /// The lane in which others would fail alike.
-        var lane: DeliveryLane?
+        var lane: AppEnvironment?
     }
 
-    let parts: DeliveryParts
+    let consents: any ConsentStore
+    let links: any LinkStore
+    let gateway: any AppStoreGateway
+    let apps: AppCatalog
+    let clock: ServiceClock
+    let policy: DispatchPolicy
     let worker: String
+    let logger: Logger
 
     /// Makes the attempt; it ends soon when the transfer is aborted.
     func run(_ transfer: Transfer) async -> AttemptResult {
@@ -33,18 +40,18 @@ struct DeliveryAttemptRunner: Sendable {
 
     private func attempt(_ transfer: Transfer) async -> Outcome {
         let delivery = transfer.delivery
-        let time = parts.clock.remaining(until: delivery.deadline)
-        guard time >= parts.policy.minimumAttemptTime else {
+        let time = clock.remaining(until: delivery.deadline)
+        guard time >= policy.minimumAttemptTime else {
             let error = ServiceError(.deadlineExceeded, "Too little time was left before the deadline.")
             return Outcome(verdict: .failed(error, notBefore: nil))
         }
         let app: App
         do {
-            app = try parts.apps.app(delivery.app)
+            app = try apps.app(delivery.app)
         } catch {
             return misconfigured(error, delivery)
         }
-        let end = parts.clock.monotonicNow() + min(time, parts.policy.attemptTime)
+        let end = clock.monotonicNow() + min(time, policy.attemptTime)
         if let outcome = await lookUp(transfer, app, until: end) { return outcome }
         if let outcome = await askGate(transfer) { return outcome }
         return await send(transfer, app, until: end)
@@ -52,8 +59,8 @@ struct DeliveryAttemptRunner: Sendable {
 
     /// What a mended configuration would allow.
     private func misconfigured(_ error: ServiceError, _ delivery: Delivery) -> Outcome {
-        let lane = DeliveryLane(app: delivery.app, environment: delivery.environment)
-        return Outcome(verdict: .failed(error, notBefore: parts.policy.longestPause), lane: lane)
+        let lane = AppEnvironment(app: delivery.app, environment: delivery.environment)
+        return Outcome(verdict: .failed(error, notBefore: policy.longestPause), lane: lane)
     }
 
     private func upstreamCall(
@@ -75,15 +82,15 @@ extension DeliveryAttemptRunner {
     private func lookUp(_ transfer: Transfer, _ app: App, until end: ContinuousClock.Instant) async -> Outcome? {
         let delivery = transfer.delivery
         guard delivery.environment == nil || delivery.purchase == nil else { return nil }
-        let startedAt = parts.clock.now()
-        let start = parts.clock.monotonicNow()
+        let startedAt = clock.now()
+        let start = clock.monotonicNow()
         do throws(ServiceError) {
-            let transaction = try await parts.gateway.transaction(
+            let transaction = try await gateway.transaction(
                 delivery.transactionID, upstreamCall(delivery, app, until: end))
             transfer.learn(transaction.facts)
         } catch {
             let attempt = DeliveryAttempt(
-                startedAt: startedAt, duration: start.duration(to: parts.clock.monotonicNow()),
+                startedAt: startedAt, duration: start.duration(to: clock.monotonicNow()),
                 httpStatus: error.apple?.httpStatus, errorCode: error.apple?.errorCode,
                 failure: error.apple?.errorName ?? error.reason.rawValue)
             let isRefused = error.reason == .appleRejected && error.retryAfter == nil
@@ -91,7 +98,7 @@ extension DeliveryAttemptRunner {
             var outcome = Outcome(verdict: verdict, attempts: [attempt])
             // Where the environment is known, others whose purchase is known too need no look-up.
             if delivery.environment == nil, error.isOfLane {
-                outcome.lane = DeliveryLane(app: app.slug, environment: nil)
+                outcome.lane = AppEnvironment(app: app.slug, environment: nil)
             }
             return outcome
         }
@@ -103,7 +110,7 @@ extension DeliveryAttemptRunner {
         let delivery = transfer.delivery
         guard let user = delivery.user, let purchase = delivery.purchase else { return nil }
         do throws(ServiceError) {
-            let rule = try await OwnerRule.load(for: [purchase], app: delivery.app, asking: user, from: parts.links)
+            let rule = try await OwnerRule.load(for: [purchase], app: delivery.app, asking: user, from: links)
             guard let owner = rule.owner(of: purchase), owner != user else { return nil }
             return Outcome(verdict: .objected(.ownedByAnotherUser(purchase.transactionID, owner: owner, not: user)))
         } catch {
@@ -120,7 +127,7 @@ extension DeliveryAttemptRunner {
     /// - Returns: nil when the delivery can go on.
     private func askGate(_ transfer: Transfer) async -> Outcome? {
         do throws(ServiceError) {
-            let objection = try await parts.consent.consentObjection(to: ConsentSubject(transfer.delivery))
+            let objection = try await consents.consentObjection(to: ConsentSubject(transfer.delivery))
             return objection.map { Outcome(verdict: .objected($0.error)) }
         } catch {
             return Outcome(verdict: .failed(error, notBefore: nil))
@@ -138,7 +145,7 @@ extension DeliveryAttemptRunner {
         guard !transfer.isAborted else { return Outcome(verdict: .failed(Self.takenBack, notBefore: nil)) }
         let message = ConsumptionMessage(
             version: delivery.version, transactionID: delivery.transactionID, body: delivery.body)
-        let sent = await parts.gateway.sendConsumption(message, upstreamCall(delivery, app, until: end))
+        let sent = await gateway.sendConsumption(message, upstreamCall(delivery, app, until: end))
         guard let failure = sent.failure else {
             return Outcome(verdict: .accepted, attempts: sent.attempts)
         }
@@ -146,7 +153,7 @@ extension DeliveryAttemptRunner {
             verdict: failure.isRetryable
                 ? .failed(failure.error, notBefore: failure.notBefore) : .refused(failure.error),
             attempts: sent.attempts, mayHaveReachedApple: sent.mayHaveReachedApple)
-        if failure.isLaneWide { outcome.lane = DeliveryLane(app: app.slug, environment: environment) }
+        if failure.isLaneWide { outcome.lane = AppEnvironment(app: app.slug, environment: environment) }
         return outcome
     }
 

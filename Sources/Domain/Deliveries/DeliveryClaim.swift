@@ -33,11 +33,11 @@ package struct DeliveryClaim: Sendable {
     /// Until when the claim holds; attempts end before.
     package let leaseUntil: Date
     package let limit: Int
-    package let skipping: Set<DeliveryLane>
+    package let skipping: Set<AppEnvironment>
     package let after: Position?
 
     package init(
-        worker: String, now: Date, leaseUntil: Date, limit: Int, skipping: Set<DeliveryLane> = [],
+        worker: String, now: Date, leaseUntil: Date, limit: Int, skipping: Set<AppEnvironment> = [],
         after: Position? = nil
     ) {
         self.worker = worker
@@ -49,34 +49,23 @@ package struct DeliveryClaim: Sendable {
     }
 }
 
-/// What Apple's limits and failures have in common: an app in an environment; nil as long as that is not known.
-package struct DeliveryLane: Sendable, Hashable {
-    package let app: String
-    package let environment: AppStoreEnvironment?
-
-    package init(app: String, environment: AppStoreEnvironment?) {
-        self.app = app
-        self.environment = environment
-    }
-}
-
 /// Lanes in which nothing would be accepted before a certain time.
 struct PausedLanes: Sendable {
-    private var ends: [DeliveryLane: ContinuousClock.Instant] = [:]
+    private var ends: [AppEnvironment: ContinuousClock.Instant] = [:]
 
     /// Lets a lane rest until an instant, or longer if it does already.
-    mutating func pause(_ lane: DeliveryLane, until end: ContinuousClock.Instant) {
+    mutating func pause(_ lane: AppEnvironment, until end: ContinuousClock.Instant) {
         ends[lane] = max(end, ends[lane] ?? end)
     }
 
     /// The lanes that rest at an instant.
-    mutating func paused(at now: ContinuousClock.Instant) -> Set<DeliveryLane> {
+    mutating func paused(at now: ContinuousClock.Instant) -> Set<AppEnvironment> {
         ends = ends.filter { now < $0.value }
         return Set(ends.keys)
     }
 
     /// Whether a lane rests at an instant.
-    func isPaused(_ lane: DeliveryLane, at now: ContinuousClock.Instant) -> Bool {
+    func isPaused(_ lane: AppEnvironment, at now: ContinuousClock.Instant) -> Bool {
         ends[lane].map { now < $0 } ?? false
     }
 

@@ -45,7 +45,7 @@ struct AttemptResult: Sendable {
     let transfer: Transfer
     let conclusion: DeliveryConclusion
     /// A lane that others need not try for so long.
-    let pause: (lane: DeliveryLane, duration: Duration)?
+    let pause: (lane: AppEnvironment, duration: Duration)?
 
     /// The delivery as the store has it, with what only this attempt knows: Apple's answer byte for byte.
     func completed(_ recorded: Delivery) -> Delivery {
@@ -81,13 +81,13 @@ extension DeliveryAttemptRunner {
             id: delivery.id, app: delivery.app, worker: worker, outcome: await end(outcome, transfer),
             attempts: outcome.attempts,
             mayHaveReachedApple: !isAccepted && (delivery.mayHaveReachedApple || outcome.mayHaveReachedApple),
-            environment: delivery.environment, purchase: delivery.purchase, at: parts.clock.now())
+            environment: delivery.environment, purchase: delivery.purchase, at: clock.now())
     }
 
     /// How long the lane is left alone, if others in it would fail alike.
-    func pause(after outcome: Outcome) -> (lane: DeliveryLane, duration: Duration)? {
+    func pause(after outcome: Outcome) -> (lane: AppEnvironment, duration: Duration)? {
         guard let lane = outcome.lane, case .failed(_, let notBefore) = outcome.verdict else { return nil }
-        return (lane, notBefore ?? parts.policy.unsentPause)
+        return (lane, notBefore ?? policy.unsentPause)
     }
 
     private func end(_ outcome: Outcome, _ transfer: Transfer) async -> DeliveryConclusion.Outcome {
@@ -102,19 +102,19 @@ extension DeliveryAttemptRunner {
 
     /// Whoever aborts has told the store to cancel it, or consent to object; else it is attempted again.
     private func end(ofAborted transfer: Transfer, _ error: ServiceError) async -> DeliveryConclusion.Outcome {
-        let objection = try? await parts.consent.consentObjection(to: ConsentSubject(transfer.delivery))
+        let objection = try? await consents.consentObjection(to: ConsentSubject(transfer.delivery))
         if let objection { return .cancelled(DeliveryFailure(objection.error)) }
-        return .retry(at: parts.clock.now(), DeliveryFailure(error))
+        return .retry(at: clock.now(), DeliveryFailure(error))
     }
 
     private func retry(
         _ delivery: Delivery, _ outcome: Outcome, _ error: ServiceError, _ notBefore: Duration?
     ) -> DeliveryConclusion.Outcome {
-        let now = parts.clock.now()
-        let delay = parts.policy.backoff.delay(
+        let now = clock.now()
+        let delay = policy.backoff.delay(
             after: delivery.attemptCount + outcome.attempts.count, notBefore: notBefore,
-            atLeast: outcome.attempts.isEmpty ? parts.policy.unsentPause : .zero,
-            remaining: parts.clock.remaining(until: delivery.deadline) - parts.policy.minimumAttemptTime)
+            atLeast: outcome.attempts.isEmpty ? policy.unsentPause : .zero,
+            remaining: clock.remaining(until: delivery.deadline) - policy.minimumAttemptTime)
         guard let delay else {
             return .expired(
                 DeliveryFailure(
@@ -132,15 +132,15 @@ extension DeliveryAttemptRunner {
         let statement = Link(
             app: delivery.app, user: user, target: LinkTarget(.transactionId, delivery.transactionID),
             environment: delivery.environment, source: .consumption, validFrom: nil, validUntil: nil,
-            createdAt: parts.clock.now(), createdBy: delivery.caller)
+            createdAt: clock.now(), createdBy: delivery.caller)
         do {
-            if case .conflict = try await parts.links.learn(statement) {
-                parts.logger.notice(
+            if case .conflict = try await links.learn(statement) {
+                logger.notice(
                     "The consumption call names a user other than the linked one; the link stays",
                     metadata: ["app": "\(delivery.app)", "delivery": "\(delivery.id)"])
             }
         } catch {
-            parts.logger.error(
+            logger.error(
                 "The link that Apple's acceptance proves could not be recorded",
                 metadata: ["app": "\(delivery.app)", "delivery": "\(delivery.id)", "cause": "\(error.cause ?? "")"])
         }

@@ -1,5 +1,5 @@
 import Foundation
-import Logging
+package import Logging
 import Synchronization
 
 /// Sends deliveries: claims what is due and lets each be attempted, a bounded number at a time, until it is told to stop.
@@ -38,18 +38,45 @@ package final class DeliveryDispatcher: Sendable {
     /// How soon what the store would not record is tried again.
     private static let owedPause = Duration.seconds(1)
 
-    private let parts: DeliveryParts
+    private let store: any DeliveryStore
+    private let transfers: TransfersUnderWay
+    private let outcomes: OutcomeBoard
+    private let clock: ServiceClock
+    private let policy: DispatchPolicy
+    private let logger: Logger
     private let worker: String
     private let runner: DeliveryAttemptRunner
     private let pulse = LoopPulse()
     private let state = Mutex(State())
     private let signal = WakeSignal()
 
-    /// `worker`: names this process for as long as it runs.
-    package init(_ parts: DeliveryParts, worker: String) {
-        self.parts = parts
+    /// - Parameters:
+    ///   - store: keeps the deliveries.
+    ///   - consents: the gate.
+    ///   - links: tells whose purchases are, and learns it from what Apple accepts.
+    ///   - gateway: the way to Apple.
+    ///   - apps: whose deliveries are sent.
+    ///   - transfers: what is being handed to Apple, for those who take answers back.
+    ///   - outcomes: those who wait for what becomes of a delivery.
+    ///   - clock: the clocks.
+    ///   - policy: the limits within which deliveries are sent.
+    ///   - worker: names this process for as long as it runs.
+    ///   - logger: where trouble is told.
+    package init(
+        store: any DeliveryStore, consents: any ConsentStore, links: any LinkStore, gateway: any AppStoreGateway,
+        apps: AppCatalog, transfers: TransfersUnderWay, outcomes: OutcomeBoard, clock: ServiceClock,
+        policy: DispatchPolicy, worker: String, logger: Logger
+    ) {
+        self.store = store
+        self.transfers = transfers
+        self.outcomes = outcomes
+        self.clock = clock
+        self.policy = policy
         self.worker = worker
-        runner = DeliveryAttemptRunner(parts: parts, worker: worker)
+        self.logger = logger
+        runner = DeliveryAttemptRunner(
+            consents: consents, links: links, gateway: gateway, apps: apps, clock: clock, policy: policy,
+            worker: worker, logger: logger)
     }
 
     /// Sends what is due until the task is cancelled, and lets what is under way then end; to be called once.
@@ -75,13 +102,13 @@ package final class DeliveryDispatcher: Sendable {
     /// Whether the loop need not look at a new delivery now: its lane rests or nothing more can be sent, and the loop looks by
     /// itself when that is over.
     func isLookInVain(for delivery: Delivery) -> Bool {
-        let lane = DeliveryLane(app: delivery.app, environment: delivery.environment)
-        let instant = parts.clock.monotonicNow()
+        let lane = AppEnvironment(app: delivery.app, environment: delivery.environment)
+        let instant = clock.monotonicNow()
         let canBeSent = state.withLock { state in
-            state.underWay < parts.policy.concurrency && !state.lanes.isPaused(lane, at: instant)
+            state.underWay < policy.concurrency && !state.lanes.isPaused(lane, at: instant)
         }
         // The loop must hear of a deadline that it would sleep through.
-        return !canBeSent && parts.clock.remaining(until: delivery.deadline) > parts.policy.longestPause
+        return !canBeSent && clock.remaining(until: delivery.deadline) > policy.longestPause
     }
 
     /// Waits until the loop turns, which shows that it does; for a watchdog.
@@ -97,12 +124,12 @@ package final class DeliveryDispatcher: Sendable {
 
     private func dispatch() async {
         await withDiscardingTaskGroup { group in
-            var round = Round(recovery: parts.clock.monotonicNow())
+            var round = Round(recovery: clock.monotonicNow())
             while !isStopping {
                 pulse.turned()
                 let pause = await turn(&round) { transfer in group.addTask { await self.attempt(transfer) } }
-                if round.lanes > Self.lanesWithoutRest { try? await parts.clock.sleep(round.rest) }
-                await signal.wait(atMost: pause, by: parts.clock)
+                if round.lanes > Self.lanesWithoutRest { try? await clock.sleep(round.rest) }
+                await signal.wait(atMost: pause, by: clock)
             }
             pulse.ended()
         }
@@ -119,12 +146,12 @@ extension DeliveryDispatcher {
     private func turn(_ round: inout Round, _ start: (Transfer) -> Void) async -> Duration {
         do throws(ServiceError) {
             let pause = try await look(&round, start)
-            if round.storeFailures > 0 { parts.logger.notice("Deliveries can be read and recorded again") }
+            if round.storeFailures > 0 { logger.notice("Deliveries can be read and recorded again") }
             round.storeFailures = 0
             return pause
         } catch {
             if round.storeFailures == 0 {
-                parts.logger.error(
+                logger.error(
                     "Deliveries cannot be read or recorded; nothing is sent until they can",
                     metadata: ["cause": "\(error.cause ?? error.message)"])
             }
@@ -137,40 +164,40 @@ extension DeliveryDispatcher {
         // What Apple has accepted must be recorded before anything is taken for interrupted or expired.
         await pulse.inStore { await settleOwed() }
         try await recover(&round)
-        let now = parts.clock.now()
+        let now = clock.now()
         try await claim(at: now, &round, start)
         try await expire(at: now)
         let next = try await pulse.inStore { () throws(ServiceError) in
-            try await parts.store.nextDeliveryEvent(after: now)
+            try await store.nextDeliveryEvent(after: now)
         }
-        var pause = parts.policy.longestPause
-        if let next { pause = min(pause, parts.clock.remaining(until: next)) }
+        var pause = policy.longestPause
+        if let next { pause = min(pause, clock.remaining(until: next)) }
         let (lanes, isOwing) = state.withLock { ($0.lanes, !$0.owed.isEmpty) }
-        if let end = lanes.nextEnd { pause = min(pause, parts.clock.remaining(until: end)) }
+        if let end = lanes.nextEnd { pause = min(pause, clock.remaining(until: end)) }
         if isOwing { pause = min(pause, Self.owedPause) }
-        return max(min(pause, parts.clock.remaining(until: round.recovery)), .milliseconds(1))
+        return max(min(pause, clock.remaining(until: round.recovery)), .milliseconds(1))
     }
 
     /// Gives back, at first and now and then, what was claimed by workers that are no more.
     private func recover(_ round: inout Round) async throws(ServiceError) {
-        guard parts.clock.remaining(until: round.recovery) <= .zero else { return }
+        guard clock.remaining(until: round.recovery) <= .zero else { return }
         let count = try await pulse.inStore { () throws(ServiceError) in
-            try await parts.store.recoverDeliveries(worker: worker, at: parts.clock.now())
+            try await store.recoverDeliveries(worker: worker, at: clock.now())
         }
         if count > 0 {
-            parts.logger.notice(
+            logger.notice(
                 "Deliveries whose attempt was interrupted are queued again", metadata: ["count": "\(count)"])
         }
-        round.recovery = parts.clock.monotonicNow() + parts.policy.lease
+        round.recovery = clock.monotonicNow() + policy.lease
     }
 
     private func expire(at now: Date) async throws(ServiceError) {
         var expired: [Delivery]
         repeat {
             expired = try await pulse.inStore { () throws(ServiceError) in
-                try await parts.store.expireDeliveries(at: now, limit: Self.expiryBatch)
+                try await store.expireDeliveries(at: now, limit: Self.expiryBatch)
             }
-            expired.forEach(parts.outcomes.post)
+            expired.forEach(outcomes.post)
         } while expired.count == Self.expiryBatch && !isStopping
     }
 
@@ -181,23 +208,23 @@ extension DeliveryDispatcher {
         var isFromStart = round.position == nil
         round.lanes = 0
         while !isStopping {
-            let instant = parts.clock.monotonicNow()
+            let instant = clock.monotonicNow()
             let (underWay, skipping) = state.withLock { ($0.underWay, $0.lanes.paused(at: instant)) }
-            guard underWay < parts.policy.concurrency else {
+            guard underWay < policy.concurrency else {
                 // Where no lane rests, the look begins anew: the soonest deadline comes first.
                 if skipping.isEmpty { round.position = nil }
                 return
             }
             let claim = DeliveryClaim(
-                worker: worker, now: now, leaseUntil: parts.clock.now() + parts.policy.lease,
-                limit: parts.policy.concurrency - underWay, skipping: skipping, after: round.position)
-            let (transfers, claimed) = try await pulse.inStore { () throws(ServiceError) in
-                try await parts.transfers.registering { () throws(ServiceError) in
-                    try await parts.store.claimDeliveries(claim)
+                worker: worker, now: now, leaseUntil: clock.now() + policy.lease,
+                limit: policy.concurrency - underWay, skipping: skipping, after: round.position)
+            let (claims, claimed) = try await pulse.inStore { () throws(ServiceError) in
+                try await transfers.registering { () throws(ServiceError) in
+                    try await store.claimDeliveries(claim)
                 }
             }
-            state.withLock { $0.underWay += transfers.count }
-            transfers.forEach(start)
+            state.withLock { $0.underWay += claims.count }
+            claims.forEach(start)
             round.position = claimed.next
             round.lanes += claimed.lanes
             guard claimed.next == nil else { continue }
@@ -214,17 +241,17 @@ extension DeliveryDispatcher {
     private func attempt(_ transfer: Transfer) async {
         let result = await runner.run(transfer)
         if let pause = result.pause {
-            let end = parts.clock.monotonicNow() + pause.duration
+            let end = clock.monotonicNow() + pause.duration
             state.withLock { $0.lanes.pause(pause.lane, until: end) }
         }
         do throws(ServiceError) {
             try await settle(result)
         } catch {
-            parts.logger.error(
+            logger.error(
                 "What became of a delivery cannot be recorded; it is tried until it can",
                 metadata: ["delivery": "\(transfer.delivery.id)", "cause": "\(error.cause ?? error.message)"])
             // Nothing of it is sent any more, and whoever waits for that need not wait for the disk.
-            parts.transfers.end(transfer, as: result.unrecorded)
+            transfers.end(transfer, as: result.unrecorded)
             state.withLock { $0.owed.append(result) }
             kick()
         }
@@ -232,16 +259,16 @@ extension DeliveryDispatcher {
 
     /// Records what became of a delivery, tells those who wait, and makes room for the next.
     private func settle(_ result: AttemptResult) async throws(ServiceError) {
-        let concluded = try await parts.store.conclude(result.conclusion)
+        let concluded = try await store.conclude(result.conclusion)
         let delivery = concluded.map(result.completed) ?? result.unrecorded
-        parts.transfers.end(result.transfer, as: delivery)
+        transfers.end(result.transfer, as: delivery)
         if concluded == nil {
-            parts.logger.error(
+            logger.error(
                 "A delivery was taken over by somebody else while it was attempted",
                 metadata: ["delivery": "\(delivery.id)", "accepted": "\(result.conclusion.outcome == .accepted)"])
         }
         if result.conclusion.outcome == .accepted { await runner.learnLink(from: delivery) }
-        if concluded != nil { parts.outcomes.post(delivery) }
+        if concluded != nil { outcomes.post(delivery) }
         state.withLock { $0.underWay -= 1 }
         kick()
     }

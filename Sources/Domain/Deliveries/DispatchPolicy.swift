@@ -1,5 +1,3 @@
-package import Logging
-
 /// The limits within which deliveries are sent.
 package struct DispatchPolicy: Sendable {
     /// How many are sent at the same time.
@@ -70,36 +68,5 @@ package struct DeliveryBackoff: Sendable {
         let bound = min(base * (1 << min(max(attempts, 1) - 1, 30)), cap)
         let delay = max(min(max(bound * random(), atLeast), remaining / 2), notBefore ?? .zero)
         return delay < remaining ? delay : nil
-    }
-}
-
-/// What deliveries are sent with.
-package struct DeliveryParts: Sendable {
-    let store: any DeliveryStore
-    let consent: any ConsentStore
-    let links: any LinkStore
-    let gateway: any AppStoreGateway
-    let apps: AppCatalog
-    let transfers: TransfersUnderWay
-    let outcomes: OutcomeBoard
-    let clock: ServiceClock
-    let policy: DispatchPolicy
-    let logger: Logger
-
-    package init(
-        store: any DeliveryStore, consent: any ConsentStore, links: any LinkStore, gateway: any AppStoreGateway,
-        apps: AppCatalog, transfers: TransfersUnderWay, outcomes: OutcomeBoard, clock: ServiceClock,
-        policy: DispatchPolicy = DispatchPolicy(), logger: Logger
-    ) {
-        self.store = store
-        self.consent = consent
-        self.links = links
-        self.gateway = gateway
-        self.apps = apps
-        self.transfers = transfers
-        self.outcomes = outcomes
-        self.clock = clock
-        self.policy = policy
-        self.logger = logger
     }
 }

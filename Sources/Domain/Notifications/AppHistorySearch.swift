@@ -1,7 +1,7 @@
 import Foundation
 
 /// One search in the history of an app in an environment: its passes, page by page, so that it goes on where it stopped.
-struct HistoryLaneSearch: Sendable {
+struct AppHistorySearch: Sendable {
     /// How long one page may take.
     static let pageTime = Duration.seconds(60)
     /// The longest wait for budget or for Apple within a search; a longer one is left to the next search.
@@ -15,7 +15,7 @@ struct HistoryLaneSearch: Sendable {
     /// Apple's refusal of a pagination token that has expired.
     static let paginationTokenExpired: Int64 = 4_000_017
 
-    private let lane: HistoryLane
+    private let app: App
     private let plan: HistoryPlan
     private let gateway: any NotificationGateway
     private let store: any NotificationStore
@@ -28,10 +28,10 @@ struct HistoryLaneSearch: Sendable {
     private var fault: ServiceError?
 
     init(
-        lane: HistoryLane, plan: HistoryPlan, gateway: any NotificationGateway, store: any NotificationStore,
+        app: App, plan: HistoryPlan, gateway: any NotificationGateway, store: any NotificationStore,
         processor: NotificationProcessor, clock: ServiceClock
     ) {
-        self.lane = lane
+        self.app = app
         self.plan = plan
         self.gateway = gateway
         self.store = store
@@ -39,10 +39,12 @@ struct HistoryLaneSearch: Sendable {
         self.clock = clock
     }
 
+    private var origin: AppEnvironment { AppEnvironment(app: app.slug, environment: plan.environment) }
+
     /// Searches up to now; at first what an earlier search left undone.
     mutating func run() async -> HistoryOutcome {
         do throws(ServiceError) {
-            let progress = try await store.historyProgress(app: lane.app.slug, environment: lane.environment)
+            let progress = try await store.historyProgress(app: app.slug, environment: plan.environment)
             completeUntil = progress?.completeUntil
             if let left = progress?.search, plan.isWithinReach(left, at: clock.now()) {
                 // What has a deadline comes first, also before what was left undone.
@@ -53,9 +55,9 @@ struct HistoryLaneSearch: Sendable {
             }
             try await finish(pass(.consumptionRequests, until: clock.now()))
             let unverified = unverifiedCount > 0 ? ServiceError.unverified(unverifiedCount) : nil
-            return HistoryOutcome(lane: lane, found: found, fault: fault ?? unverified)
+            return HistoryOutcome(origin: origin, found: found, fault: fault ?? unverified)
         } catch {
-            return HistoryOutcome(lane: lane, found: found, fault: error)
+            return HistoryOutcome(origin: origin, found: found, fault: error)
         }
     }
 
@@ -97,14 +99,14 @@ struct HistoryLaneSearch: Sendable {
 
     private func save(_ search: HistoryProgress.Search?) async throws(ServiceError) {
         try await store.saveHistoryProgress(
-            HistoryProgress(completeUntil: completeUntil, search: search), app: lane.app.slug,
-            environment: lane.environment)
+            HistoryProgress(completeUntil: completeUntil, search: search), app: app.slug,
+            environment: plan.environment)
     }
 }
 
 // MARK: Pages
 
-extension HistoryLaneSearch {
+extension AppHistorySearch {
     /// Reads a pass to its end.
     ///
     /// `isKept`: whether where it stands is kept after each page.
@@ -137,7 +139,7 @@ extension HistoryLaneSearch {
         while true {
             do throws(ServiceError) {
                 let call = UpstreamCall(
-                    app: lane.app, environment: lane.environment, deadline: clock.monotonicNow() + Self.pageTime)
+                    app: app, environment: plan.environment, deadline: clock.monotonicNow() + Self.pageTime)
                 let page = try await gateway.notificationHistoryPage(
                     NotificationHistoryQuery(search), paginationToken: search.paginationToken, call)
                 try await keep(page.notifications)
@@ -158,10 +160,10 @@ extension HistoryLaneSearch {
     /// Keeps what has not come in; all of a page share one write to the disk.
     private mutating func keep(_ page: [SentNotification]) async throws(ServiceError) {
         let isNew = try await FanOut.results(of: page, atMost: page.count, isPartialAllowed: false) {
-            [store, lane, clock] sent throws(ServiceError) in
+            [store, app, clock] sent throws(ServiceError) in
             try await store.record(
                 StoredNotification(
-                    app: lane.app.slug, notification: sent.notification, source: .history, receivedAt: clock.now()))
+                    app: app.slug, notification: sent.notification, source: .history, receivedAt: clock.now()))
         }
         let new = isNew.count { $0 == .success(true) }
         found += new

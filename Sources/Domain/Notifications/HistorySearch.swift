@@ -10,12 +10,26 @@ package final class HistorySearch: Sendable {
     /// The next round after one that did not get through everywhere, at the latest.
     static let retryInterval = Duration.seconds(300)
 
+    /// When Apple's history is searched, and how far back.
+    package struct Schedule: Sendable, Equatable {
+        /// From the end of one round to the next.
+        package var interval: Duration = .seconds(1800)
+        /// How far back the first search of an app looks.
+        package var firstLookBack: Duration = .seconds(72 * 3600)
+
+        package init() {}
+
+        package init(interval: Duration, firstLookBack: Duration) {
+            self.interval = interval
+            self.firstLookBack = firstLookBack
+        }
+    }
+
     private let gateway: any NotificationGateway
     private let store: any NotificationStore
     private let processor: NotificationProcessor
-    private let lanes: [HistoryLane]
-    private let interval: Duration
-    private let firstLookBack: Duration
+    private let searches: [(app: App, environment: AppStoreEnvironment)]
+    private let schedule: Schedule
     private let clock: ServiceClock
     private let logger: Logger
     private let signal = WakeSignal()
@@ -25,25 +39,20 @@ package final class HistorySearch: Sendable {
     ///   - store: keeps what is found, and how far each search has got.
     ///   - processor: is told of what is new.
     ///   - apps: searched in each of their environments.
-    ///   - interval: from the end of one round to the next.
-    ///   - firstLookBack: how far back the first search of an app looks.
+    ///   - schedule: when to search, and how far back.
     ///   - clock: the clocks.
     ///   - logger: is told of what was found, and once of what keeps a search from getting through.
     package init(
         gateway: any NotificationGateway, store: any NotificationStore, processor: NotificationProcessor,
-        apps: AppCatalog, interval: Duration = .seconds(1800), firstLookBack: Duration = .seconds(72 * 3600),
-        clock: ServiceClock, logger: Logger
+        apps: AppCatalog, schedule: Schedule = Schedule(), clock: ServiceClock, logger: Logger
     ) {
         self.gateway = gateway
         self.store = store
         self.processor = processor
-        lanes = apps.all.flatMap { app in
-            AppStoreEnvironment.allCases.filter(app.environments.contains).map {
-                HistoryLane(app: app, environment: $0)
-            }
+        searches = apps.all.flatMap { app in
+            AppStoreEnvironment.allCases.filter(app.environments.contains).map { (app, $0) }
         }
-        self.interval = interval
-        self.firstLookBack = firstLookBack
+        self.schedule = schedule
         self.clock = clock
         self.logger = logger
     }
@@ -67,11 +76,12 @@ package final class HistorySearch: Sendable {
     private func searchAll() async -> [HistoryOutcome] {
         await withTaskGroup(of: HistoryOutcome.self) { tasks in
             var outcomes: [HistoryOutcome] = []
-            for (index, lane) in lanes.enumerated() {
+            for (index, origin) in searches.enumerated() {
                 if index >= Self.concurrency, let ended = await tasks.next() { outcomes.append(ended) }
                 tasks.addTask { [self] in
-                    var search = HistoryLaneSearch(
-                        lane: lane, plan: HistoryPlan(environment: lane.environment, firstLookBack: firstLookBack),
+                    var search = AppHistorySearch(
+                        app: origin.app,
+                        plan: HistoryPlan(environment: origin.environment, firstLookBack: schedule.firstLookBack),
                         gateway: gateway, store: store, processor: processor, clock: clock)
                     return await search.run()
                 }
@@ -89,19 +99,13 @@ package final class HistorySearch: Sendable {
             default: false
             }
         }
-        return isWorthRetrying ? min(interval, Self.retryInterval) : interval
+        return isWorthRetrying ? min(schedule.interval, Self.retryInterval) : schedule.interval
     }
-}
-
-/// An app in an environment, whose notifications have a history of their own.
-struct HistoryLane: Sendable, Hashable {
-    let app: App
-    let environment: AppStoreEnvironment
 }
 
 /// What came of one search.
 struct HistoryOutcome: Sendable {
-    let lane: HistoryLane
+    let origin: AppEnvironment
     /// How many notifications had not come in before.
     let found: Int
     /// Why it did not get through, if so.
@@ -120,7 +124,7 @@ struct HistoryReporter {
     static let longestList = 10
 
     private let logger: Logger
-    private var told: [HistoryLane: Fault] = [:]
+    private var told: [AppEnvironment: Fault] = [:]
 
     init(logger: Logger) { self.logger = logger }
 
@@ -132,13 +136,13 @@ struct HistoryReporter {
                 logger.notice(
                     "Apple's notification history held what had not come in",
                     metadata: [
-                        "app": "\(outcome.lane.app.slug)", "environment": "\(outcome.lane.environment.rawValue)",
+                        "app": "\(outcome.origin.app)", "environment": "\(outcome.origin.environmentName)",
                         "notifications": "\(outcome.found)",
                     ])
             }
             let fault = outcome.fault.flatMap(Self.fault)
-            if let fault, told[outcome.lane] != fault { news[fault, default: []].append(outcome) }
-            told[outcome.lane] = fault
+            if let fault, told[outcome.origin] != fault { news[fault, default: []].append(outcome) }
+            told[outcome.origin] = fault
         }
         for outcomes in news.values { report(alike: outcomes) }
     }
@@ -152,7 +156,7 @@ struct HistoryReporter {
     /// Reports those that fail for one reason.
     private func report(alike outcomes: [HistoryOutcome]) {
         guard let error = outcomes.first?.fault else { return }
-        var names = outcomes.prefix(Self.longestList).map { "\($0.lane.app.slug) \($0.lane.environment.rawValue)" }
+        var names = outcomes.prefix(Self.longestList).map { "\($0.origin.app) \($0.origin.environmentName)" }
         if outcomes.count > names.count { names.append("\(outcomes.count - names.count) more") }
         logger.warning(
             "Apple's notification history could not be read to the end; missed notifications may still be missing",

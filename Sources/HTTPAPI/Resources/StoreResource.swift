@@ -1,30 +1,7 @@
-package import Domain
+import Domain
 import Foundation
 import HTTPTypes
 import JSON
-
-/// What operators can do with the store while it is in use.
-package struct StoreAdministration: Sendable {
-    let maintenance: any StoreMaintenance
-    let deliveries: any DeliveryStore
-    let now: WallClock
-    let released: @Sendable () -> Void
-
-    /// - Parameters:
-    ///   - maintenance: the store as a whole.
-    ///   - deliveries: those that wait while sending is held.
-    ///   - now: the time of day.
-    ///   - released: told when sending goes on, so that what waits need not wait longer.
-    package init(
-        maintenance: any StoreMaintenance, deliveries: any DeliveryStore, now: @escaping WallClock,
-        released: @escaping @Sendable () -> Void
-    ) {
-        self.maintenance = maintenance
-        self.deliveries = deliveries
-        self.now = now
-        self.released = released
-    }
-}
 
 /// The store as a whole, for operators.
 struct StoreRoutes: Sendable {

@@ -31,10 +31,12 @@ struct CaseMonitorFixture: Sendable {
 
     /// Lets a monitor work while something is done; a second one knows nothing of the first.
     func monitoring(_ work: () async throws -> Void) async throws {
-        let monitor = CaseMonitor(
-            store: store, deliveries: store, consents: store, consumption: base.consumption,
-            apps: AppCatalog([DeliveryFixture.app, DeliveryFixture.otherApp]), policies: policies,
-            warnBefore: [.seconds(6 * 3600), .seconds(3600)], clock: base.serviceClock, logger: log.logger)
+        var ports = base.ports
+        ports.refunds.logger = log.logger
+        var settings = Services.Settings(apps: AppCatalog([DeliveryFixture.app, DeliveryFixture.otherApp]))
+        settings.consumptionPolicies = policies
+        settings.warnBefore = [.seconds(6 * 3600), .seconds(3600)]
+        let monitor = Services(ports: ports, settings: settings).refunds.monitor
         let task = Task { await monitor.run() }
         let result: Result<Void, any Error>
         do {

@@ -16,11 +16,8 @@ struct DeliveryFixture: Sendable {
     let store: FaultyStore
     let clock: ManualClock
     let gateway: FakeAppStoreGateway
-    let transfers = TransfersUnderWay()
-    let dispatcher: DeliveryDispatcher
-    let consumption: ConsumptionService
-    let deliveries: DeliveryService
-    let consent: ConsentService
+    let ports: Services.Ports
+    let services: Services
 
     /// Runs a test, with a dispatcher at work, and takes everything down again.
     static func with(
@@ -59,31 +56,22 @@ struct DeliveryFixture: Sendable {
             sleep: { try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
         let store = FaultyStore(sqlite)
         let gateway = FakeAppStoreGateway(accounts: accounts, now: clock.now)
-        let outcomes = OutcomeBoard()
-        let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-        let dispatcher = DeliveryDispatcher(
-            DeliveryParts(
-                store: store, consent: store, links: sqlite, gateway: gateway, apps: AppCatalog(apps),
-                transfers: transfers, outcomes: outcomes, clock: clock, policy: policy, logger: logger),
-            worker: "worker")
-        let lastID = Mutex(0)
+        var ports = Services.Ports.test(store: sqlite, changes: sqlite.bell, appStore: gateway, clock: clock)
+        (ports.refunds.deliveries, ports.refunds.consents) = (store, store)
+        var settings = Services.Settings(apps: AppCatalog(apps))
+        settings.dispatch = policy
+        services = Services(ports: ports, settings: settings)
+        self.ports = ports
         self.store = store
         self.clock = manual
         self.gateway = gateway
-        self.dispatcher = dispatcher
-        consumption = ConsumptionService(
-            gateway: gateway, deliveries: store, cases: sqlite, links: sqlite, outcomes: outcomes,
-            kick: { dispatcher.kick(for: $0) }, clock: clock,
-            makeID: { _ in
-                let number = lastID.withLock { last in
-                    last += 1
-                    return last
-                }
-                return "018c0000-0000-7000-8000-" + String(String(number + 1_000_000_000_000).dropFirst())
-            }, digest: { $0 }, logger: logger)
-        deliveries = DeliveryService(store: sqlite, transfers: transfers, outcomes: outcomes, now: clock.now)
-        consent = ConsentService(store: sqlite, transfers: transfers, outcomes: outcomes, now: clock.now)
     }
+
+    var dispatcher: DeliveryDispatcher { services.refunds.dispatcher }
+    var consumption: ConsumptionService { services.refunds.consumption }
+    var deliveries: DeliveryService { services.refunds.deliveries }
+    var consent: ConsentService { services.refunds.consent }
+    var transfers: TransfersUnderWay { services.refunds.transfers }
 }
 
 // MARK: Time

@@ -14,9 +14,11 @@ struct NotificationFixture: Sendable {
     let store: FlakyNotificationStore
     let verifier = FakeNotificationVerifier()
     let log = RecordedLog()
-    let snapshots = SnapshotCache(lifetime: .seconds(600), maximumBytes: 1_000_000)
-    let processor: NotificationProcessor
-    let service: NotificationService
+    let services: Services
+
+    var processor: NotificationProcessor { services.refunds.processor }
+    var service: NotificationService { services.refunds.notifications }
+    var snapshots: SnapshotCache { services.snapshots }
 
     /// Runs a test, with a processor at work unless it is to be started later, and takes everything down again.
     static func with(
@@ -33,16 +35,17 @@ struct NotificationFixture: Sendable {
         let sqlite = base.store.store
         store = FlakyNotificationStore(sqlite)
         let lastID = Mutex(0)
-        processor = NotificationProcessor(
-            store: store, links: sqlite, memory: sqlite, consent: base.consent, snapshots: snapshots,
-            makeID: { _ in
-                lastID.withLock { last in
-                    last += 1
-                    return "case-\(last)"
-                }
-            }, clock: base.serviceClock, logger: log.logger)
-        service = NotificationService(
-            verifier: verifier, store: store, processor: processor, now: base.serviceClock.now, logger: log.logger)
+        var ports = base.ports
+        ports.refunds.notifications = store
+        ports.refunds.verifier = verifier
+        ports.refunds.logger = log.logger
+        ports.refunds.makeID = { _ in
+            lastID.withLock { last in
+                last += 1
+                return "case-\(last)"
+            }
+        }
+        services = Services(ports: ports, settings: Services.Settings(apps: AppCatalog([Self.app])))
     }
 
     /// Runs loops while something is done.
@@ -96,22 +99,6 @@ struct NotificationFixture: Sendable {
 
     func isConsented(_ user: String) async throws -> Bool? {
         try await store.store.consentHistory(app: "coins", user: try UserID(user)).last?.isConsented
-    }
-}
-
-/// Answers as it is told, by the text of the signed notification.
-final class FakeNotificationVerifier: NotificationVerifier {
-    private let answers = Mutex<[String: Result<AppleNotification, ServiceError>]>([:])
-
-    func know(_ signed: String, as answer: Result<AppleNotification, ServiceError>) {
-        answers.withLock { $0[signed] = answer }
-    }
-
-    func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
-        guard let answer = answers.withLock({ $0[signed] }) else {
-            throw ServiceError(.signatureInvalid, "Apple did not sign this notification.")
-        }
-        return try answer.get()
     }
 }
 

@@ -1,0 +1,141 @@
+import AppStoreClient
+import Curl
+import Domain
+import Foundation
+import JOSE
+import KeyCustody
+import OpenSSL
+import StoreSQLite
+import Systemd
+
+/// The adapters of a daemon, each built once: what the ports of `Services` are made of, and what runs beside them.
+///
+/// With `makeDaemon`, the only place that names a concrete adapter.
+struct Adapters: Sendable {
+    let metrics: PrometheusRegistry
+    let keys: KeyRing
+    let store: SQLiteStore
+    let curl: CurlClient
+    let client: AppStoreClient
+    let minter: TokenMinter
+    let checkpoint: BudgetCheckpoint
+    let ports: Services.Ports
+
+    /// Loads keys, opens and migrates the store, and takes up what is used of the budgets.
+    ///
+    /// - Throws: what an adapter says of why it cannot start.
+    init(_ configuration: DaemonConfiguration, _ dependencies: Dependencies) async throws {
+        let (clock, logger) = (ServiceClock(now: dependencies.now), dependencies.logger)
+        let metrics = PrometheusRegistry(help: MetricsHelp.texts)
+        keys = try KeyRing(loading: configuration.keys)
+        let verifier = SignedDataVerifier(
+            roots: try Files.certificates(configuration.apple.rootCertificateFiles), now: clock.now)
+        store = try await openStore(configuration.store, dependencies)
+        curl = try CurlClient(configuration: .init(configuration.apple))
+        minter = TokenMinter(keys: keys, clock: TokenMinter.Clock(now: clock.now), metrics: metrics, logger: logger)
+        let register = CallerRegister(configured: configuration.callers.map(\.caller))
+        let callers = register.listings(of: try await store.callerKeys(), apps: AppCatalog(configuration.apps))
+        let budgets = RateBudgets(
+            policy: RatePolicy(configuration, callers: callers), clock: BudgetClock(now: clock.now))
+        checkpoint = BudgetCheckpoint(budgets: budgets, store: store)
+        try await checkpoint.restore()
+        let meter = UpstreamMeter(factory: metrics)
+        client = AppStoreClient(
+            configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
+            budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
+            clock: UpstreamClock(now: clock.now), meter: meter, logger: logger)
+        ports = Services.Ports(
+            store: store, changes: store.bell, appStore: client,
+            verifier: MeteredNotificationVerifier(
+                NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
+            budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
+            credentials: try await Access.Credentials(configuration.callers, store: store), clock: clock,
+            makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
+            // What has no digest stands for itself.
+            digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)
+        self.metrics = metrics
+    }
+}
+
+/// Opens the store, asking the service manager for patience while migrations run.
+private func openStore(_ location: StoreLocation, _ dependencies: Dependencies) async throws -> SQLiteStore {
+    let patience = Task {
+        repeat {
+            await dependencies.notifier.tell(
+                .extendTimeout(.seconds(30)), .status("Opening the store"), logger: dependencies.logger)
+        } while (try? await Task.sleep(for: .seconds(10))) != nil
+    }
+    defer { patience.cancel() }
+    switch location {
+    case .sqlite(let path):
+        return try await SQLiteStore.open(at: path) { key in
+            TombstoneHasher(authenticationCode: authenticator(key: key))
+        }
+    }
+}
+
+extension PageTokenCoder {
+    /// Page tokens authenticated with a key that the store keeps.
+    ///
+    /// - Throws: `storeUnavailable`, or `OpenSSLError` when there is no randomness for the key.
+    init(store: SQLiteStore) async throws {
+        let key = try await store.installationKey(name: "pageToken") { try SecureRandom.bytes(32) }
+        self.init(
+            authenticationCode: authenticator(key: key), encode: { Base64URL.encode($0) },
+            decode: { Base64URL.decode($0) })
+    }
+}
+
+/// Computes authentication codes (HMAC-SHA-256, RFC 2104) under a key of this installation; what cannot be computed is
+/// empty, which is no code.
+private func authenticator(key: [UInt8]) -> @Sendable ([UInt8]) -> [UInt8] {
+    let secret = try? SecureBytes(count: key.count) { $0.copyBytes(from: key) }
+    return { content in
+        guard let secret else { return [] }
+        return (try? HMACSHA256.authenticationCode(for: content, key: secret)) ?? []
+    }
+}
+
+extension Access.Credentials {
+    /// The bearer tokens of the configuration, and JWTs that name this installation.
+    ///
+    /// - Throws: `storeUnavailable`.
+    init(_ callers: [CallerConfiguration], store: SQLiteStore) async throws {
+        let issuer = try await store.installationKey(name: "callerKeyIssuer") {
+            Array(UUID().uuidString.lowercased().utf8)
+        }
+        self.init(
+            issuerID: String(decoding: issuer, as: UTF8.self),
+            bearerTokens: callers.map { CallerDirectory.Credential(caller: $0.caller, tokenDigest: $0.tokenDigest) },
+            // A digest that cannot be computed matches no credential.
+            digest: { (try? SHA256Digest.digest($0)) ?? [] },
+            decodePublicKey: { (try? ECPublicKey(pemRepresentation: $0))?.derRepresentation },
+            readToken: CallerToken.init(jwt:))
+    }
+}
+
+extension CallerToken {
+    /// The longest token that is read, in bytes.
+    private static let maximumBytes = 8 * 1024
+
+    /// Takes a JWT apart; nil for anything that is not one of algorithm ES256.
+    fileprivate init?(jwt text: String) {
+        guard let token = try? CompactJWS(text, maximumCount: Self.maximumBytes),
+            let header = try? token.parseHeader(), let payload = try? token.decodePayload(),
+            let claims = try? JWTClaims(parsing: payload)
+        else { return nil }
+        self.init { publicKey in
+            // Whatever keeps the signature from being checked, the token has not proved anything.
+            guard let key = try? ECPublicKey(derRepresentation: publicKey) else { return false }
+            return (try? token.verify(with: key, header: header)) != nil
+        }
+        keyID = header.keyID
+        type = header.type
+        issuer = claims.issuer
+        audience = claims.audience
+        issuedAt = claims.issuedAt
+        notBefore = claims.notBefore
+        expiresAt = claims.expiresAt
+        bundleID = claims.text("bid")
+    }
+}

@@ -1,0 +1,197 @@
+import AppStoreClient
+import Domain
+import KeyCustody
+import Logging
+import ServiceLifecycle
+import Synchronization
+import Systemd
+
+/// Does one thing again and again, with a pause after each time, until it is told to stop.
+///
+/// What is done so is listed below, each with its interval.
+struct PeriodicService<C: Clock<Duration>>: Service {
+    /// When it is done besides after each interval.
+    enum Turn {
+        /// Once at the start.
+        case first
+        /// Once more when it is told to stop, and everything that depends on it has ended.
+        case last
+    }
+
+    /// From the end of one time to the beginning of the next.
+    let interval: Duration
+    let turn: Turn?
+    let clock: C
+    /// Tells of its failures itself; what fails is tried again the next time.
+    let work: @Sendable () async -> Void
+
+    init(every interval: Duration, also turn: Turn? = nil, clock: C, work: @escaping @Sendable () async -> Void) {
+        self.interval = interval
+        self.turn = turn
+        self.clock = clock
+        self.work = work
+    }
+
+    func run() async throws {
+        await cancelWhenGracefulShutdown {
+            if turn == .first { await work() }
+            while (try? await clock.sleep(for: interval)) != nil { await work() }
+        }
+        if turn == .last { await work() }
+    }
+}
+
+extension PeriodicService {
+    /// Saves what is used of the budgets: each minute, which is what a crash may forget, and at the end.
+    static func budgets(
+        _ checkpoint: BudgetCheckpoint, clock: C, logger: Logger
+    ) -> PeriodicService {
+        PeriodicService(every: .seconds(60), also: .last, clock: clock) {
+            do throws(ServiceError) {
+                try await checkpoint.save()
+            } catch {
+                logger.error(
+                    "What is used of the budgets could not be saved",
+                    metadata: ["cause": "\(error.cause ?? error.message)"])
+            }
+        }
+    }
+
+    /// Writes what Apple's answers told of identifiers: each second, which is what a kill may forget, and at the end; an entry
+    /// that is forgotten costs one call.
+    static func environments(
+        clock: C, save: @escaping @Sendable () async -> Void
+    ) -> PeriodicService {
+        PeriodicService(every: .seconds(1), also: .last, clock: clock, work: save)
+    }
+
+    /// Replaces tokens ahead of need; the interval is a small part of a token's life.
+    static func tokens(_ minter: TokenMinter, of apps: [App], clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(15), clock: clock) { minter.refresh(apps) }
+    }
+
+    /// Removes what has been kept long enough.
+    static func retention(
+        of store: any StoreMaintenance, policy: RetentionPolicy, now: @escaping WallClock,
+        clock: C, logger: Logger
+    ) -> PeriodicService {
+        let round = RetentionRound(store: store, policy: policy, now: now, clock: clock, logger: logger)
+        return PeriodicService(every: .seconds(3600), also: .first, clock: clock, work: round.run)
+    }
+
+    /// Keeps gauges and status line up with what waits.
+    ///
+    /// `recovered`: called when the store, or Apple, works again after it did not.
+    static func backlog(
+        _ monitor: BacklogMonitor, health: HealthMonitor, notifier: Notifier, clock: C,
+        logger: Logger, recovered: @escaping @Sendable () -> Void
+    ) -> PeriodicService {
+        let watch = BacklogWatch(
+            monitor: monitor, health: health, notifier: notifier, logger: logger, recovered: recovered)
+        return PeriodicService(every: .seconds(15), also: .first, clock: clock, work: watch.look)
+    }
+}
+
+/// Removes what has been kept long enough, in batches so small that they hold up nobody.
+struct RetentionRound<C: Clock<Duration>>: Sendable {
+    /// Rows of each kind that one batch removes at most.
+    static var batchSize: Int { 500 }
+
+    let store: any StoreMaintenance
+    let policy: RetentionPolicy
+    /// Between two batches, for those who write meanwhile.
+    var pause: Duration = .milliseconds(200)
+    let now: WallClock
+    let clock: C
+    let logger: Logger
+
+    /// Removes batch after batch until nothing is left to remove.
+    func run() async {
+        var removed = RetentionResult()
+        do throws(ServiceError) {
+            repeat {
+                let batch = try await store.enforceRetention(policy, at: now(), limit: Self.batchSize)
+                guard !batch.isEmpty else { break }
+                removed.add(batch)
+            } while (try? await clock.sleep(for: pause)) != nil
+        } catch {
+            logger.error(
+                "What has been kept long enough could not be removed",
+                metadata: ["cause": "\(error.cause ?? error.message)"])
+        }
+        guard !removed.isEmpty else { return }
+        logger.info(
+            "Removed what has been kept long enough",
+            metadata: [
+                "notifications": "\(removed.notifications)", "deliveries": "\(removed.deliveries)",
+                "cases": "\(removed.cases)", "attempts": "\(removed.attempts)", "events": "\(removed.events)",
+                "quarantined": "\(removed.quarantined)", "idempotencyKeys": "\(removed.idempotencyKeys)",
+            ])
+    }
+}
+
+extension RetentionResult {
+    fileprivate mutating func add(_ other: RetentionResult) {
+        notifications += other.notifications
+        deliveries += other.deliveries
+        cases += other.cases
+        attempts += other.attempts
+        events += other.events
+        idempotencyKeys += other.idempotencyKeys
+        quarantined += other.quarantined
+    }
+}
+
+/// Keeps the gauges, and the status line of the service manager, up with what waits in the store; tells when an outage is
+/// over.
+final class BacklogWatch: Sendable {
+    private struct State {
+        var told: String?
+        var wasStoreWell = true
+        var wasAppleWell = true
+    }
+
+    private let monitor: BacklogMonitor
+    private let health: HealthMonitor
+    private let notifier: Notifier
+    private let logger: Logger
+    private let recovered: @Sendable () -> Void
+    private let state = Mutex(State())
+
+    init(
+        monitor: BacklogMonitor, health: HealthMonitor, notifier: Notifier, logger: Logger,
+        recovered: @escaping @Sendable () -> Void
+    ) {
+        self.monitor = monitor
+        self.health = health
+        self.notifier = notifier
+        self.logger = logger
+        self.recovered = recovered
+    }
+
+    /// Looks once; to be called one time after the other.
+    func look() async {
+        let earlier = state.withLock(\.self)
+        let isStoreWell = await lookAtStore(wasWell: earlier.wasStoreWell)
+        let isAppleWell = health.isAppleWell
+        if isStoreWell && isAppleWell && !(earlier.wasStoreWell && earlier.wasAppleWell) { recovered() }
+        let line = health.statusLine
+        if line != earlier.told { await notifier.tell(.status(line), logger: logger) }
+        state.withLock { $0 = State(told: line, wasStoreWell: isStoreWell, wasAppleWell: isAppleWell) }
+    }
+
+    /// A failure is logged when it begins, not each time.
+    private func lookAtStore(wasWell: Bool) async -> Bool {
+        do throws(ServiceError) {
+            try await monitor.look()
+            return true
+        } catch {
+            // A cancelled task's question fails, whatever the store.
+            if wasWell, !Task.isCancelled {
+                logger.error(
+                    "What waits in the store cannot be counted", metadata: ["cause": "\(error.cause ?? error.message)"])
+            }
+            return false
+        }
+    }
+}

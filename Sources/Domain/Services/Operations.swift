@@ -1,0 +1,34 @@
+/// What operators, and those who follow what happens, use.
+package struct Operations: Sendable {
+    package let events: EventFeed
+    package let store: StoreAdministration
+    /// Apple's rate limits and what is used of them.
+    package let budgets: RateBudgets
+
+    package struct Ports: Sendable {
+        package var maintenance: any StoreMaintenance
+        package var deliveries: any DeliveryStore
+        package var events: any EventStore
+        /// Tells of every commit that kept events.
+        package var changes: CommitBell
+        package var budgets: RateBudgets
+        package var clock: ServiceClock
+    }
+
+    /// `sendingReleased`: told when sending goes on after a hold, so that what waits need not wait longer.
+    init(_ ports: Ports, sendingReleased: @escaping @Sendable () -> Void) {
+        events = EventFeed(store: ports.events, bell: ports.changes, sleep: ports.clock.sleep)
+        store = StoreAdministration(
+            maintenance: ports.maintenance, deliveries: ports.deliveries, now: ports.clock.now,
+            released: sendingReleased)
+        budgets = ports.budgets
+    }
+}
+
+/// What operators can do with the store while it is in use.
+package struct StoreAdministration: Sendable {
+    package let maintenance: any StoreMaintenance
+    package let deliveries: any DeliveryStore
+    package let now: WallClock
+    package let released: @Sendable () -> Void
+}

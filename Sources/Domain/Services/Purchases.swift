@@ -1,0 +1,34 @@
+/// What is known of users and of what they bought.
+package struct Purchases: Sendable {
+    package let overview: UserOverviewService
+    package let lists: UserPurchasesService
+    package let subscriptions: UserSubscriptionsService
+    package let batch: TransactionBatchService
+    package let links: LinkService
+    /// Of lists that the store pages.
+    package let pageTokens: PageTokenCoder
+
+    package struct Ports: Sendable {
+        package var links: any LinkStore
+        package var memory: any TransactionMemory
+        package var appStore: any AppStoreServerAPI
+        package var pageTokens: PageTokenCoder
+        package var clock: ServiceClock
+        /// Makes an id that cannot be guessed.
+        package var makeSnapshotID: @Sendable () -> String
+    }
+
+    init(_ ports: Ports, snapshots: SnapshotCache) {
+        let now = ports.clock.now
+        overview = UserOverviewService(
+            gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
+        lists = UserPurchasesService(
+            gateway: ports.appStore, links: ports.links, memory: ports.memory, snapshots: snapshots,
+            tokens: ports.pageTokens, now: now, makeSnapshotID: ports.makeSnapshotID)
+        subscriptions = UserSubscriptionsService(
+            gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
+        batch = TransactionBatchService(gateway: ports.appStore)
+        links = LinkService(store: ports.links, now: now)
+        pageTokens = ports.pageTokens
+    }
+}

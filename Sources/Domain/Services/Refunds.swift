@@ -1,0 +1,77 @@
+package import Foundation
+package import Logging
+
+/// What answers Apple's refund requests: from the notification that opens a case to the answer that Apple accepts.
+package struct Refunds: Sendable {
+    package let consumption: ConsumptionService
+    /// How long an answer waits for what becomes of it when its caller does not say.
+    package let consumptionWait: Duration
+    package let deliveries: DeliveryService
+    package let cases: CaseService
+    package let consent: ConsentService
+    package let notifications: NotificationService
+    package let dispatcher: DeliveryDispatcher
+    package let processor: NotificationProcessor
+    package let monitor: CaseMonitor
+    /// Nil when the configuration switches it off.
+    package let history: HistorySearch?
+    /// What is being handed to Apple at this moment.
+    package let transfers: TransfersUnderWay
+
+    package struct Ports: Sendable {
+        package var deliveries: any DeliveryStore
+        package var cases: any CaseStore
+        package var consents: any ConsentStore
+        package var links: any LinkStore
+        package var notifications: any NotificationStore
+        package var memory: any TransactionMemory
+        package var appStore: any AppStoreServerAPI
+        package var verifier: any NotificationVerifier
+        package var clock: ServiceClock
+        /// Makes an id ordered by the time given.
+        package var makeID: @Sendable (Date) -> String
+        /// SHA-256.
+        package var digest: @Sendable ([UInt8]) -> [UInt8]
+        package var logger: Logger
+    }
+
+    init(_ ports: Ports, settings: Services.Settings, snapshots: SnapshotCache) {
+        let (clock, logger) = (ports.clock, ports.logger)
+        let (transfers, outcomes) = (TransfersUnderWay(), OutcomeBoard())
+        let dispatcher = DeliveryDispatcher(
+            store: ports.deliveries, consents: ports.consents, links: ports.links, gateway: ports.appStore,
+            apps: settings.apps, transfers: transfers, outcomes: outcomes, clock: clock, policy: settings.dispatch,
+            worker: ports.makeID(clock.now()), logger: logger)
+        let consumption = ConsumptionService(
+            gateway: ports.appStore, deliveries: ports.deliveries, cases: ports.cases, links: ports.links,
+            outcomes: outcomes, kick: dispatcher.kick(for:), clock: clock, makeID: ports.makeID, digest: ports.digest,
+            logger: logger)
+        let consent = ConsentService(
+            store: ports.consents, deliveries: ports.deliveries, transfers: transfers, outcomes: outcomes,
+            now: clock.now)
+        let processor = NotificationProcessor(
+            store: ports.notifications, links: ports.links, memory: ports.memory, consent: consent,
+            snapshots: snapshots, makeID: ports.makeID, clock: clock, logger: logger)
+        self.transfers = transfers
+        self.dispatcher = dispatcher
+        self.consumption = consumption
+        consumptionWait = settings.consumptionWait
+        deliveries = DeliveryService(
+            store: ports.deliveries, transfers: transfers, outcomes: outcomes, now: clock.now)
+        cases = CaseService(store: ports.cases, deliveries: ports.deliveries, transfers: transfers, now: clock.now)
+        self.consent = consent
+        self.processor = processor
+        notifications = NotificationService(
+            verifier: ports.verifier, store: ports.notifications, processor: processor,
+            retention: settings.retention.notifications, now: clock.now, logger: logger)
+        monitor = CaseMonitor(
+            store: ports.cases, deliveries: ports.deliveries, consents: ports.consents, consumption: consumption,
+            apps: settings.apps, policies: settings.consumptionPolicies, warnBefore: settings.warnBefore, clock: clock,
+            logger: logger)
+        history = settings.history.map { schedule in
+            HistorySearch(
+                gateway: ports.appStore, store: ports.notifications, processor: processor, apps: settings.apps,
+                schedule: schedule, clock: clock, logger: logger)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+package import Foundation
+package import Logging
+
+/// Every service, built once and here alone: from ports, which adapters implement, and from settings.
+///
+/// A daemon, a stack of tests and a tool make the same `Services`; what differs is in the ports. A new service is a line of the
+/// group that it belongs to.
+package struct Services: Sendable {
+    package let apps: AppCatalog
+    /// Apple's API itself, for routes that pass a question on.
+    package let appStore: any AppStoreServerAPI
+    package let refunds: Refunds
+    package let purchases: Purchases
+    package let access: Access
+    package let operations: Operations
+    /// Lists as they were read, for the pages that follow.
+    package let snapshots: SnapshotCache
+    package let clock: ServiceClock
+
+    package init(ports: Ports, settings: Settings) {
+        snapshots = SnapshotCache(
+            lifetime: settings.snapshots.lifetime, maximumBytes: settings.snapshots.maximumBytes,
+            now: ports.clock.monotonicNow)
+        apps = settings.apps
+        appStore = ports.appStore
+        clock = ports.clock
+        refunds = Refunds(ports.refunds, settings: settings, snapshots: snapshots)
+        purchases = Purchases(ports.purchases, snapshots: snapshots)
+        access = Access(ports.access, settings: settings)
+        operations = Operations(ports.operations, sendingReleased: refunds.dispatcher.kick)
+    }
+
+    /// Everything that works by itself, in the order in which it begins; each ends soon after its task is cancelled.
+    package var loops: [@Sendable () async -> Void] {
+        [refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run]
+            + (refunds.history.map { [$0.run] } ?? [])
+    }
+}
+
+extension Services {
+    /// All that a store must be.
+    package typealias Store = CallerKeyStore & CaseStore & ConsentStore & DeliveryStore & EventStore & LinkStore
+        & NotificationStore & StoreMaintenance & TransactionMemory
+
+    /// What services need of the world, group by group; any of it can be replaced by itself.
+    package struct Ports: Sendable {
+        package var appStore: any AppStoreServerAPI
+        package var clock: ServiceClock
+        package var refunds: Refunds.Ports
+        package var purchases: Purchases.Ports
+        package var access: Access.Ports
+        package var operations: Operations.Ports
+
+        /// Ports that share one store, one App Store and one clock.
+        ///
+        /// - Parameters:
+        ///   - store: keeps everything.
+        ///   - changes: tells of every commit that kept events.
+        ///   - appStore: Apple's API.
+        ///   - verifier: tells whether Apple signed a notification.
+        ///   - budgets: Apple's rate limits, which `appStore` keeps to.
+        ///   - pageTokens: writes and reads the tokens of pages.
+        ///   - credentials: what callers prove themselves by.
+        ///   - clock: the clocks.
+        ///   - makeID: makes an id ordered by the time given.
+        ///   - makeSnapshotID: makes an id that cannot be guessed.
+        ///   - digest: SHA-256.
+        ///   - logger: where trouble is told.
+        package init(
+            store: any Store, changes: CommitBell, appStore: any AppStoreServerAPI, verifier: any NotificationVerifier,
+            budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials, clock: ServiceClock,
+            makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
+            digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
+        ) {
+            self.appStore = appStore
+            self.clock = clock
+            refunds = Refunds.Ports(
+                deliveries: store, cases: store, consents: store, links: store, notifications: store, memory: store,
+                appStore: appStore, verifier: verifier, clock: clock, makeID: makeID, digest: digest, logger: logger)
+            purchases = Purchases.Ports(
+                links: store, memory: store, appStore: appStore, pageTokens: pageTokens, clock: clock,
+                makeSnapshotID: makeSnapshotID)
+            access = Access.Ports(store: store, credentials: credentials, clock: clock, logger: logger)
+            operations = Operations.Ports(
+                maintenance: store, deliveries: store, events: store, changes: changes, budgets: budgets, clock: clock)
+        }
+    }
+
+    /// What the configuration says to services.
+    package struct Settings: Sendable {
+        package var apps: AppCatalog
+        /// Those whom the configuration names.
+        package var callers: [Caller] = []
+        /// How an answer goes to Apple.
+        package var dispatch = DispatchPolicy()
+        /// How long an answer waits for what becomes of it when its caller does not say.
+        package var consumptionWait: Duration = .seconds(5)
+        /// What is answered for an app when nobody else does, by slug.
+        package var consumptionPolicies: [String: ConsumptionPolicy] = [:]
+        /// How long before its deadline an open case is warned of.
+        package var warnBefore: [Duration] = []
+        package var retention = RetentionPolicy()
+        /// Nil when Apple's notification history is not searched.
+        package var history: HistorySearch.Schedule?
+        /// How long, and in how many bytes, a list is kept as it was read.
+        package var snapshots: (lifetime: Duration, maximumBytes: Int) = (.seconds(600), 64 << 20)
+
+        package init(apps: AppCatalog) { self.apps = apps }
+    }
+}

@@ -1,0 +1,85 @@
+package import Domain
+package import Foundation
+package import Logging
+import Synchronization
+
+extension Services.Ports {
+    /// The ports of tests: a real store, a fake App Store, and stand-ins for cryptography that can be followed by eye.
+    ///
+    /// A test replaces what it is about, and takes the rest as it is.
+    ///
+    /// - Parameters:
+    ///   - store: keeps everything.
+    ///   - changes: tells of its commits.
+    ///   - appStore: plays Apple.
+    ///   - verifier: takes for Apple's what it has been told of.
+    ///   - clock: the clocks.
+    ///   - logger: hears nothing unless a test listens.
+    /// - Returns: the ports.
+    package static func test(
+        store: some Services.Store, changes: CommitBell, appStore: FakeAppStoreGateway,
+        verifier: FakeNotificationVerifier = FakeNotificationVerifier(), clock: ServiceClock,
+        logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
+    ) -> Services.Ports {
+        let budgets = RateBudgets(
+            policy: RatePolicy(
+                limits: [.production: ["Get Refund History": RateLimit(callsPerHour: 1000, reservedPercent: 20)]],
+                quotas: ["billing": 500]),
+            clock: BudgetClock(now: clock.now, monotonicNow: clock.monotonicNow))
+        let pageTokens = PageTokenCoder(
+            authenticationCode: TestCode.authenticationCode, encode: { Data($0).base64EncodedString() },
+            decode: { Data(base64Encoded: $0).map(Array.init) })
+        let credentials = Access.Credentials(
+            issuerID: "11111111-2222-3333-4444-555555555555", bearerTokens: [], digest: { $0 },
+            makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil }, readToken: { _ in nil })
+        return Services.Ports(
+            store: store, changes: changes, appStore: appStore, verifier: verifier, budgets: budgets,
+            pageTokens: pageTokens, credentials: credentials, clock: clock, makeID: TestCode.makeIDs(),
+            makeSnapshotID: { UUID().uuidString }, digest: { $0 }, logger: logger)
+    }
+}
+
+/// What stands for cryptography and randomness in tests.
+package enum TestCode {
+    /// Stands in for HMAC-SHA-256: FNV-1a, repeated to the same length.
+    @Sendable package static func authenticationCode(_ content: [UInt8]) -> [UInt8] {
+        let hash = content.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return (0..<32).map { UInt8(truncatingIfNeeded: hash >> (UInt64($0 % 8) * 8)) }
+    }
+
+    /// Ids in the order in which they are asked for, in the form of a UUID of version 7.
+    package static func makeIDs() -> @Sendable (Date) -> String {
+        let last = Mutex(0)
+        return { _ in
+            let number = last.withLock { last in
+                last += 1
+                return last
+            }
+            return "018c0000-0000-7000-8000-" + String(String(number + 1_000_000_000_000).dropFirst())
+        }
+    }
+}
+
+/// Takes for Apple's what it has been told of, by the text of the signed notification, and fails as it is told.
+package final class FakeNotificationVerifier: NotificationVerifier {
+    private let answers = Mutex<[String: Result<AppleNotification, ServiceError>]>([:])
+
+    package init() {}
+
+    package func know(_ signed: String, as answer: Result<AppleNotification, ServiceError>) {
+        answers.withLock { $0[signed] = answer }
+    }
+
+    /// Lets a notification be Apple's.
+    package func know(_ notification: AppleNotification) { know(notification.signed, as: .success(notification)) }
+
+    /// Lets what is signed so fail.
+    package func fail(_ signed: String, with error: ServiceError) { know(signed, as: .failure(error)) }
+
+    package func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
+        guard let answer = answers.withLock({ $0[signed] }) else {
+            throw ServiceError(.signatureInvalid, "Apple did not sign this.", cause: "signature")
+        }
+        return try answer.get()
+    }
+}
