@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// Runs the program that was built beside the tests.
 enum Program {
@@ -33,14 +34,14 @@ enum Program {
         process.standardInput = try FileHandle(forReadingFrom: files[0])
         process.standardOutput = try FileHandle(forWritingTo: files[1])
         process.standardError = try FileHandle(forWritingTo: files[2])
-        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-            process.terminationHandler = { _ in continuation.resume() }
-            do {
-                try process.run()
-            } catch {
-                process.terminationHandler = nil
-                continuation.resume(throwing: error)
-            }
+        let (ended, end) = AsyncStream.makeStream(of: Void.self)
+        process.terminationHandler = { _ in end.finish() }
+        try process.run()
+        do {
+            try await Wait.bounding("`purser \(arguments.joined(separator: " "))` to end") { for await _ in ended {} }
+        } catch {
+            kill(process.processIdentifier, SIGKILL)
+            throw error
         }
         return Outcome(
             status: process.terminationStatus, output: String(decoding: try Data(contentsOf: files[1]), as: UTF8.self),

@@ -7,17 +7,17 @@ import Testing
 
 @testable import StoreSQLite
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.endsHangs)
 struct GroupCommitTests {
     private struct Refusal: Error {}
 
     /// Holds the writer, so that what comes meanwhile gathers.
-    private func holdingWriter(of store: SQLiteStore, until isGathered: Int, _ work: () -> Void) async {
+    private func holdingWriter(of store: SQLiteStore, until isGathered: Int, _ work: () -> Void) async throws {
         let gate = DispatchSemaphore(value: 0)
         store.pool.asyncWriteWithoutTransaction { _ in gate.wait() }
+        defer { gate.signal() }
         work()
-        while store.commits.pendingCount < isGathered { await Task.yield() }
-        gate.signal()
+        try await Wait.until("\(isGathered) writes to gather") { store.commits.pendingCount >= isGathered }
     }
 
     /// Runs writes that come at the same time.
@@ -25,9 +25,9 @@ struct GroupCommitTests {
     /// - Returns: what each threw.
     private func together(
         _ count: Int, on store: SQLiteStore, _ body: @escaping @Sendable (Int, Database) throws -> Void
-    ) async -> [Int: ServiceError] {
-        await withTaskGroup(of: (Int, ServiceError?).self) { group in
-            await holdingWriter(of: store, until: count) {
+    ) async throws -> [Int: ServiceError] {
+        try await withThrowingTaskGroup(of: (Int, ServiceError?).self) { group in
+            try await holdingWriter(of: store, until: count) {
                 for number in 0..<count {
                     group.addTask {
                         do throws(ServiceError) {
@@ -39,7 +39,7 @@ struct GroupCommitTests {
                     }
                 }
             }
-            return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
+            return try await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
         }
     }
 
@@ -57,7 +57,7 @@ struct GroupCommitTests {
         let folder = try StoreFolder()
         let store = try await folder.open()
         let before = store.commits.commitCount
-        let failures = await together(GroupCommit.maximumSize + 10, on: store) { try insertKey($0, $1) }
+        let failures = try await together(GroupCommit.maximumSize + 10, on: store) { try insertKey($0, $1) }
         #expect(failures.isEmpty)
         #expect(store.commits.commitCount - before == 2)
         #expect(try await keyCount(store) == GroupCommit.maximumSize + 10)
@@ -67,7 +67,7 @@ struct GroupCommitTests {
         let folder = try StoreFolder()
         let store = try await folder.open()
         let before = store.commits.commitCount
-        let failures = await together(30, on: store) { number, database in
+        let failures = try await together(30, on: store) { number, database in
             try insertKey(number, database)
             if number % 3 == 0 { throw Refusal() }
             if number % 3 == 1 { try insertKey(number, database) }
@@ -82,7 +82,7 @@ struct GroupCommitTests {
     {
         let folder = try StoreFolder()
         let store = try await folder.open()
-        let failures = await together(20, on: store) { number, database in
+        let failures = try await together(20, on: store) { number, database in
             try insertKey(number, database)
             // As SQLite does by itself on an I/O error.
             if number == 10 { try database.execute(sql: "ROLLBACK") }
@@ -90,7 +90,7 @@ struct GroupCommitTests {
         #expect(failures.count == 20)
         #expect(failures.values.allSatisfy { $0.reason == .storeUnavailable })
         #expect(try await keyCount(store) == 0)
-        #expect(await together(20, on: store) { try insertKey($0, $1) }.isEmpty)
+        #expect(try await together(20, on: store) { try insertKey($0, $1) }.isEmpty)
         #expect(try await keyCount(store) == 20)
     }
 

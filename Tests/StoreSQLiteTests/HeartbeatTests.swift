@@ -7,7 +7,7 @@ import Testing
 
 @testable import StoreSQLite
 
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.endsHangs)
 struct HeartbeatTests {
     private final class Counted: Sendable {
         let count = Atomic(0)
@@ -39,6 +39,9 @@ struct HeartbeatTests {
     @Test func `it beats while a write waits for another process's lock`() async throws {
         let folder = try StoreFolder()
         let store = try await folder.open()
+        try await store.pool.writeWithoutTransaction { database in
+            try database.execute(sql: "PRAGMA busy_timeout = \(Wait.seconds * 1000)")
+        }
         let link = try Link.sample(.transactionId, "1", user: "alice")
         let waiting = try await WriteLock.hold(folder.path) {
             let waiting = Task { try await store.declare(link, transfer: false) }
@@ -53,12 +56,15 @@ struct HeartbeatTests {
         let store = try await folder.open()
         let gate = DispatchSemaphore(value: 0)
         store.pool.asyncWriteWithoutTransaction { _ in gate.wait() }
+        defer { gate.signal() }
         let beats = Counted()
         let beat = Task {
             await store.heartbeat()
             beats.count.add(1, ordering: .releasing)
         }
-        while store.gauge.waitingCount == 0, beats.count.load(ordering: .acquiring) == 0 { await Task.yield() }
+        try await Wait.until("a heartbeat, or somebody who waits for it") {
+            store.gauge.waitingCount > 0 || beats.count.load(ordering: .acquiring) > 0
+        }
         // Reads have executors of their own: while one runs, a beat would have had its time.
         _ = try await store.links(app: "coins", user: try UserID("alice"))
         let early = beats.count.load(ordering: .acquiring)

@@ -1,9 +1,10 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import Systemd
 
-@Suite(.timeLimit(.minutes(1))) struct LineWriterTests {
+@Suite(.endsHangs) struct LineWriterTests {
     @Test func linesOfManyTasksStayWhole() async throws {
         let pipe = try TestPipe()
         let writer = LineWriter(descriptor: pipe.writingEnd)
@@ -20,7 +21,7 @@ import Testing
     @Test func aFullPipeIsWaitedFor() async throws {
         let pipe = try TestPipe()
         #expect(fcntl(pipe.writingEnd, F_SETFL, O_NONBLOCK) == 0)
-        let writer = LineWriter(descriptor: pipe.writingEnd, fullPipeTimeoutMilliseconds: 50_000)
+        let writer = LineWriter(descriptor: pipe.writingEnd, fullPipeTimeoutMilliseconds: CInt(Wait.seconds * 1000))
         // More than a pipe holds: the writer must come back for the rest.
         let line = Array((String(repeating: "y", count: 200_000) + "\n").utf8)
         let received = await withCheckedContinuation { continuation in
