@@ -49,7 +49,7 @@ extension ServiceError {
         retryAfter: OverloadResponse.pause)
 }
 
-extension Face {
+extension RequestHandler {
     /// Answers a request that there is no place for; at once, on the event loop, before anything else is done.
     package func turnAway(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
         meter.countRefusal()

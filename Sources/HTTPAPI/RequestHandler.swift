@@ -5,9 +5,9 @@ package import Logging
 package import Metrics
 package import NIOCore
 
-/// One face of the API: a path table behind request id, authentication, body limit and access log, in that order.
-package struct Face: Sendable {
-    /// Bounds and surroundings of a face.
+/// One listener of the API: a path table behind request id, authentication, body limit and access log, in that order.
+package struct RequestHandler: Sendable {
+    /// Bounds and surroundings of a listener.
     package struct Options: Sendable {
         /// The listener's name, for logs and metrics.
         package var name: String
@@ -33,9 +33,9 @@ package struct Face: Sendable {
     let makeRequestID: @Sendable () -> String
     let overload: OverloadResponse
 
-    /// A face with these routes.
+    /// A listener with these routes.
     ///
-    /// `authenticator` is nil for a face that is open to whoever reaches its listener; `now` dates the `Date` header.
+    /// `authenticator` is nil for a listener that is open to whoever reaches its listener; `now` dates the `Date` header.
     package init(
         _ options: Options, routes: [Route], authenticator: Authenticator?, metrics: any MetricsFactory,
         now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
@@ -44,7 +44,7 @@ package struct Face: Sendable {
         self.routes = routes
         table = RouteTable(routes.map { ($0.method, $0.path) })
         self.authenticator = authenticator
-        meter = RequestMeter(face: options.name, factory: metrics)
+        meter = RequestMeter(handler: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
         self.logger = logger
         self.makeRequestID = makeRequestID
@@ -89,7 +89,7 @@ package struct Face: Sendable {
         return answer.response(requestID: requestID, date: clock.text(), preferenceApplied: applied)
     }
 
-    /// What the stages of a face know of a request.
+    /// What the stages of a listener know of a request.
     private struct Surroundings {
         let requestID: String
         let start: ContinuousClock.Instant

@@ -14,7 +14,7 @@ package struct RequestInput: Sendable {
     let query: [(name: String, value: String)]
     /// The whole body; empty when there is none.
     let body: [UInt8]
-    /// Who asks; nil on faces that do not authenticate.
+    /// Who asks; nil on listeners that do not authenticate.
     let caller: Caller?
     /// No wait lasts beyond this.
     let deadline: ContinuousClock.Instant

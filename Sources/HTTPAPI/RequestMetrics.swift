@@ -16,17 +16,17 @@ final class RequestMeter: Sendable {
         var timers: [String: Timer] = [:]
     }
 
-    private let face: String
+    private let handler: String
     private let factory: any MetricsFactory
     private let handles = Mutex(Handles())
     /// Requests turned away because too many others were worked on.
     private let refusals: Counter
 
-    init(face: String, factory: any MetricsFactory) {
-        self.face = face
+    init(handler: String, factory: any MetricsFactory) {
+        self.handler = handler
         self.factory = factory
         refusals = Counter(
-            label: "purser_http_requests_turned_away", dimensions: [("listener", face)], factory: factory)
+            label: "purser_http_requests_turned_away", dimensions: [("listener", handler)], factory: factory)
     }
 
     /// Counts a request that there was no place for.
@@ -43,14 +43,15 @@ final class RequestMeter: Sendable {
                 ?? Counter(
                     label: "purser_http_requests",
                     dimensions: [
-                        ("listener", face), ("route", key.route), ("method", key.method), ("status", String(status)),
+                        ("listener", listener), ("route", key.route), ("method", key.method),
+                        ("status", String(status)),
                     ], factory: factory)
             handles.counters[key] = counter
             let timer =
                 handles.timers[route]
                 ?? Timer(
                     label: "purser_http_request_duration_seconds",
-                    dimensions: [("listener", face), ("route", route)], factory: factory)
+                    dimensions: [("listener", listener), ("route", route)], factory: factory)
             handles.timers[route] = timer
             return (counter, timer)
         }

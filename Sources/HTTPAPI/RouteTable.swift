@@ -2,7 +2,7 @@ package import Domain
 import Foundation
 package import HTTPTypes
 
-/// The routes of a face as a tree of path segments: finding one costs a few comparisons of bytes, however many there are.
+/// The routes of a listener as a tree of path segments: finding one costs a few comparisons of bytes, however many there are.
 ///
 /// Empty segments count as not there. In one place a literal wins over a verb such as `{caseId}:decline`, and that over a
 /// parameter: identifiers hold no colon that a verb could follow. Nothing is tried twice.

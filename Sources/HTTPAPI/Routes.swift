@@ -1,9 +1,9 @@
 package import Domain
 import HTTPTypes
 
-/// The path tables: every route of every face, on one screen.
+/// The path tables: every route of every listener, on one screen.
 package enum Routes {
-    /// The face for internal services.
+    /// The listener for internal services.
     package static func api(_ services: Services) -> [Route] {
         let list = Route(.get, "/v1/apps", .authenticated) { AppRoutes.list(services.apps, $0) }
         return [list] + users(services) + refundRequests(services) + received(services) + transactions(services)
@@ -143,16 +143,16 @@ package enum Routes {
         ]
     }
 
-    /// The largest request of the face for Apple's notifications, in bytes.
+    /// The largest request of the listener for Apple's notifications, in bytes.
     package static let maximumNotificationBytes = 1 << 20
 
-    /// The face for Apple's notifications, which nobody else has anything to ask of.
+    /// The listener for Apple's notifications, which nobody else has anything to ask of.
     package static func webhook(_ services: Services) -> [Route] {
         let webhook = WebhookRoutes(apps: services.apps, service: services.refunds.notifications)
         return [Route(.post, "/webhooks/apple/{app}", .open, body: .json, handler: webhook.receive)]
     }
 
-    /// The face for operators.
+    /// The listener for operators.
     package static func admin(_ services: Services, health: any HealthReporter) -> [Route] {
         let callers = CallerRoutes(service: services.access.keys)
         let store = StoreRoutes(store: services.operations.store)
@@ -168,7 +168,7 @@ package enum Routes {
         ]
     }
 
-    /// The face for the orchestrator.
+    /// The listener for the orchestrator.
     ///
     /// `metrics`: all metrics in the Prometheus text format.
     ///

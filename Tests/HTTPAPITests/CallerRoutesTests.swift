@@ -11,7 +11,7 @@ import NIOEmbedded
 import TestSupport
 import Testing
 
-/// The callers and their keys on the admin face.
+/// The callers and their keys on the admin listener.
 struct CallerRoutesTests {
     private struct NoHealth: HealthReporter {
         func isReady() async -> Bool { true }
@@ -19,7 +19,7 @@ struct CallerRoutesTests {
         func keys() async -> [KeyStatus] { [] }
     }
 
-    private let face: Face
+    private let handler: RequestHandler
 
     init() async throws {
         let apps = AppCatalog([App(slug: "coins", bundleID: "com.example.coins")])
@@ -27,8 +27,8 @@ struct CallerRoutesTests {
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
         let stack = try await ServiceStack(apps: apps, callers: [billing])
-        face = Face(
-            Face.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
+        handler = RequestHandler(
+            RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
             routes: Routes.admin(stack.services, health: NoHealth()),
             authenticator: nil,
             metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" }, logger: logger)
@@ -36,15 +36,16 @@ struct CallerRoutesTests {
 
     private func send(
         _ method: HTTPRequest.Method, _ target: String, body: String? = nil
-    ) async throws -> FaceFixture.Reply {
+    ) async throws -> RequestHandlerFixture.Reply {
         let head = HTTPRequest(
             method: method, scheme: "http", authority: "localhost", path: target,
             headerFields: body == nil ? [:] : [.contentType: "application/json"])
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
-        let response = await face.respond(to: request, from: EmbeddedChannel())
+        let response = await handler.respond(to: request, from: EmbeddedChannel())
         let collector = BodyCollector()
         try await response.body.write(collector)
-        return FaceFixture.Reply(status: response.status.code, headers: response.headers, body: collector.bytes)
+        return RequestHandlerFixture.Reply(
+            status: response.status.code, headers: response.headers, body: collector.bytes)
     }
 
     @Test func `a key is issued, listed and revoked, and its public half is not shown`() async throws {

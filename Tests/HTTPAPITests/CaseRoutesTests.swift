@@ -9,11 +9,11 @@ import Testing
 struct CaseRoutesTests {
     private let cases = "/v1/apps/coins/cases"
 
-    private func fixture() async throws -> FaceFixture {
-        try await FaceFixture(accounts: [(1...3).map { .sample(id: "\($0)", account: "A") }])
+    private func fixture() async throws -> RequestHandlerFixture {
+        try await RequestHandlerFixture(accounts: [(1...3).map { .sample(id: "\($0)", account: "A") }])
     }
 
-    private func list(_ fixture: FaceFixture, _ query: String = "") async throws -> [JSONValue] {
+    private func list(_ fixture: RequestHandlerFixture, _ query: String = "") async throws -> [JSONValue] {
         let reply = try await fixture.send(.get, "\(cases)?\(query)")
         #expect(reply.status == 200)
         return try #require(try reply.json["cases"]?.array)

@@ -11,8 +11,8 @@ struct ConsentRoutesTests {
     private let answer =
         #"{"transactionId":"1","customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
 
-    private func fixture() async throws -> FaceFixture {
-        try await FaceFixture(accounts: [[.sample(id: "1", account: "A")]])
+    private func fixture() async throws -> RequestHandlerFixture {
+        try await RequestHandlerFixture(accounts: [[.sample(id: "1", account: "A")]])
     }
 
     @Test func `what was recorded last decides, and everything is kept`() async throws {

@@ -18,15 +18,15 @@ struct ConsumptionDurabilityTests {
             + #""consumptionPercentage":\#(percentage)\#(more)}"#
     }
 
-    private func fixture() async throws -> FaceFixture {
-        try await FaceFixture(accounts: [[.sample(id: "1", account: "A"), .sample(id: "2", account: "A")]])
+    private func fixture() async throws -> RequestHandlerFixture {
+        try await RequestHandlerFixture(accounts: [[.sample(id: "1", account: "A"), .sample(id: "2", account: "A")]])
     }
 
     /// Sends without waiting for Apple, who does not answer.
     private func sendAsync(
-        _ fixture: FaceFixture, _ path: String = "/transactions/1/consumption", percentage: Int = 0,
+        _ fixture: RequestHandlerFixture, _ path: String = "/transactions/1/consumption", percentage: Int = 0,
         key: String? = nil
-    ) async throws -> FaceFixture.Reply {
+    ) async throws -> RequestHandlerFixture.Reply {
         var headers: HTTPFields = [prefer: "respond-async"]
         headers[idempotencyKey] = key
         return try await fixture.send(.post, app + path, body: body(percentage: percentage), headers: headers)
@@ -60,7 +60,8 @@ struct ConsumptionDurabilityTests {
     }
 
     @Test func `without a preference the answer waits as long as it is configured`() async throws {
-        let fixture = try await FaceFixture(accounts: [[.sample(id: "1", account: "A")]], consumptionWait: .zero)
+        let fixture = try await RequestHandlerFixture(
+            accounts: [[.sample(id: "1", account: "A")]], consumptionWait: .zero)
         fixture.gateway.consumptionGate.close()
         defer { fixture.gateway.consumptionGate.open() }
         let reply = try await fixture.send(.post, "\(app)/transactions/1/consumption", body: body())

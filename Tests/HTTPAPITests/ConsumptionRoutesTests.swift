@@ -11,11 +11,13 @@ struct ConsumptionRoutesTests {
         #"{"transactionId":"1","customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
     private let target = "/v1/apps/coins/users/alice/consumption"
 
-    private func fixture(isAdvancedCommerce: Bool = false) async throws -> FaceFixture {
-        try await FaceFixture(accounts: [[.sample(id: "1", account: "A", isAdvancedCommerce: isAdvancedCommerce)]])
+    private func fixture(isAdvancedCommerce: Bool = false) async throws -> RequestHandlerFixture {
+        try await RequestHandlerFixture(accounts: [
+            [.sample(id: "1", account: "A", isAdvancedCommerce: isAdvancedCommerce)]
+        ])
     }
 
-    private func fields(_ reply: FaceFixture.Reply) throws -> [String] {
+    private func fields(_ reply: RequestHandlerFixture.Reply) throws -> [String] {
         try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } ?? []
     }
 
@@ -119,7 +121,7 @@ struct ConsumptionRoutesTests {
     }
 
     @Test func `an environment that the app is not configured for is refused`() async throws {
-        let fixture = try await FaceFixture(scopes: Set(Scope.allCases))
+        let fixture = try await RequestHandlerFixture(scopes: Set(Scope.allCases))
         let body = good.dropLast() + #","environment":"Sandbox"}"#
         let reply = try await fixture.send(.post, "\(target)?environment=Production", body: String(body))
         #expect(try fields(reply) == ["environment"])

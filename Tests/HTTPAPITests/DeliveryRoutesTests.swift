@@ -11,12 +11,14 @@ struct DeliveryRoutesTests {
     private let body =
         #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
 
-    private func fixture(_ count: Int = 3) async throws -> FaceFixture {
-        try await FaceFixture(accounts: [(1...count).map { .sample(id: "\($0)", account: "A") }])
+    private func fixture(_ count: Int = 3) async throws -> RequestHandlerFixture {
+        try await RequestHandlerFixture(accounts: [(1...count).map { .sample(id: "\($0)", account: "A") }])
     }
 
     /// Sends an answer about each of these transactions, for these users in turn, and waits until Apple has them.
-    private func send(_ count: Int, _ fixture: FaceFixture, users: [String] = ["alice"]) async throws -> [String] {
+    private func send(_ count: Int, _ fixture: RequestHandlerFixture, users: [String] = ["alice"]) async throws
+        -> [String]
+    {
         var ids: [String] = []
         for number in 1...count {
             let user = users[(number - 1) % users.count]
@@ -29,7 +31,7 @@ struct DeliveryRoutesTests {
         return ids
     }
 
-    private func ids(_ reply: FaceFixture.Reply) throws -> [String] {
+    private func ids(_ reply: RequestHandlerFixture.Reply) throws -> [String] {
         try reply.json["deliveries"]?.array?.compactMap { $0["id"]?.string } ?? []
     }
 

@@ -16,7 +16,7 @@ struct DoorConsumptionTests {
 
     private func send(
         _ body: String, to path: String = v2, _ fixture: DoorFixture
-    ) async throws -> FaceFixture.Reply {
+    ) async throws -> RequestHandlerFixture.Reply {
         try await fixture.send(.put, path, body: Array(body.utf8), contentType: "application/json")
     }
 

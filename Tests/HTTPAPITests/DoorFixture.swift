@@ -21,7 +21,7 @@ struct DoorFixture {
     let door = FakeAppleDoor()
     let stack: ServiceStack
     let keys = InMemoryCallerKeyStore()
-    let face: DoorFace
+    let handler: DoorFace
 
     var gateway: FakeAppStoreGateway { stack.gateway }
 
@@ -43,8 +43,8 @@ struct DoorFixture {
         let calls = DoorCalls(
             environment: .production, door: door,
             consumption: stack.services.refunds.consumption)
-        face = DoorFace(
-            Face.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline),
+        handler = DoorFace(
+            RequestHandler.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline),
             calls: calls, authenticator: DoorAuthenticator(tokens: tokens), metrics: NOOPMetricsHandler.instance,
             now: { Self.now }, makeRequestID: { "made-here" }, logger: logger)
         let key = CallerKey(
@@ -68,17 +68,18 @@ struct DoorFixture {
     func send(
         _ method: HTTPRequest.Method, _ target: String, body: [UInt8] = [], token: String? = Self.key,
         contentType: String? = nil
-    ) async throws -> FaceFixture.Reply {
+    ) async throws -> RequestHandlerFixture.Reply {
         var fields: HTTPFields = [:]
         if let token { fields[.authorization] = "Bearer \(token)" }
         fields[.contentType] = contentType
         let head = HTTPRequest(
             method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: body)))
-        let response = await face.respond(to: request, from: EmbeddedChannel())
+        let response = await handler.respond(to: request, from: EmbeddedChannel())
         let collector = BodyCollector()
         try await response.body.write(collector)
-        return FaceFixture.Reply(status: response.status.code, headers: response.headers, body: collector.bytes)
+        return RequestHandlerFixture.Reply(
+            status: response.status.code, headers: response.headers, body: collector.bytes)
     }
 }
 

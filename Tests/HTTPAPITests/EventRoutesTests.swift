@@ -10,7 +10,7 @@ import Testing
 struct EventRoutesTests {
     private let events = "/v1/apps/coins/events"
 
-    private func page(_ fixture: FaceFixture, _ query: String) async throws -> JSONValue {
+    private func page(_ fixture: RequestHandlerFixture, _ query: String) async throws -> JSONValue {
         let reply = try await fixture.send(.get, "\(events)?\(query)")
         #expect(reply.status == 200)
         #expect(reply.headers[.contentType]?.hasPrefix("application/json") == true)
@@ -20,9 +20,9 @@ struct EventRoutesTests {
     private func types(_ page: JSONValue) -> [String] { page["events"]?.array?.compactMap { $0["type"]?.string } ?? [] }
 
     /// A refund request that is answered.
-    private func answeredRequest() async throws -> FaceFixture {
+    private func answeredRequest() async throws -> RequestHandlerFixture {
         let transaction = Transaction.sample(id: "1", account: "A")
-        let fixture = try await FaceFixture(accounts: [[transaction]])
+        let fixture = try await RequestHandlerFixture(accounts: [[transaction]])
         _ = try await fixture.send(.put, "/v1/apps/coins/users/alice/links/transactionId/1")
         try await fixture.stack.receive(.sample("n1", transaction: transaction))
         let body = #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
@@ -80,7 +80,7 @@ struct EventRoutesTests {
     }
 
     @Test func `a wait ends with the first event`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         async let waiting = page(fixture, "after=0&wait=60")
         while fixture.stack.services.operations.events.waitingCount == 0 { await Task.yield() }
         try await fixture.stack.receive(.sample("n1", type: "TEST", transaction: nil))
@@ -89,13 +89,13 @@ struct EventRoutesTests {
 
     @Test func `a wait ends with the request's deadline`() async throws {
         let prefer = HTTPField.Name("Prefer") ?? .via
-        let reply = try await FaceFixture().send(.get, "\(events)?wait=60", headers: [prefer: "wait=0"])
+        let reply = try await RequestHandlerFixture().send(.get, "\(events)?wait=60", headers: [prefer: "wait=0"])
         #expect(reply.status == 200)
         #expect(try reply.json["cursor"] == "0" && reply.json["hasMore"] == false)
     }
 
     @Test func `another app's events are not there`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         try await fixture.stack.receive(
             .sample("n1", type: "TEST", transaction: nil, app: "gems", environment: .sandbox))
         #expect(types(try await page(fixture, "after=0")).isEmpty)
@@ -107,7 +107,7 @@ struct EventRoutesTests {
         ("limit=0&wait=61", ["limit", "wait"]), ("limit=1001&wait=-1&since=1", ["since", "limit", "wait"]),
     ])
     func `a question that cannot be answered is refused`(query: String, fields: [String]) async throws {
-        let reply = try await FaceFixture().send(.get, "\(events)?\(query)")
+        let reply = try await RequestHandlerFixture().send(.get, "\(events)?\(query)")
         #expect(reply.status == 400)
         #expect(try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } == fields)
     }

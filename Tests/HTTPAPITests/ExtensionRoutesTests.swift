@@ -8,14 +8,14 @@ struct ExtensionRoutesTests {
     private let app = "/v1/apps/coins"
     private let uuid = "018c0000-0000-7000-8000-00000000000a"
 
-    private func violations(_ reply: FaceFixture.Reply) throws -> [String] {
+    private func violations(_ reply: RequestHandlerFixture.Reply) throws -> [String] {
         try reply.json["violations"]?.array?.map {
             "\($0["field"]?.string ?? "") \($0["appleErrorCode"]?.int64 ?? 0)"
         } ?? []
     }
 
     @Test func `one subscription is extended`() async throws {
-        let fixture = try await FaceFixture(accounts: [[.sample(id: "1", environment: .sandbox)]])
+        let fixture = try await RequestHandlerFixture(accounts: [[.sample(id: "1", environment: .sandbox)]])
         let reply = try await fixture.send(
             .put, "\(app)/transactions/1/renewalExtension",
             body: #"{"extendByDays":30,"extendReasonCode":1,"requestIdentifier":"mine"}"#)
@@ -29,7 +29,7 @@ struct ExtensionRoutesTests {
     }
 
     @Test func `an extension that breaks rules is told all of them`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let reply = try await fixture.send(
             .put, "\(app)/transactions/a%20b/renewalExtension?include=signed",
             body: #"{"extendByDays":91,"extendReasonCode":"1","requestIdentifier":"","productId":"x"}"#)
@@ -43,7 +43,7 @@ struct ExtensionRoutesTests {
     }
 
     @Test func `all subscribers of a product are extended, and the answer says where to look`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let body =
             #"{"extendByDays":3,"extendReasonCode":3,"requestIdentifier":"\#(uuid)","productId":"com.example.gems","storefrontCountryCodes":["USA","DEU"]}"#
         let reply = try await fixture.send(.post, "\(app)/renewalExtensions?environment=Sandbox", body: body)
@@ -59,7 +59,7 @@ struct ExtensionRoutesTests {
     }
 
     @Test func `a mass extension needs an environment and names every violation`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let reply = try await fixture.send(
             .post, "\(app)/renewalExtensions",
             body: #"{"extendByDays":0,"extendReasonCode":9,"requestIdentifier":"mine","storefrontCountryCodes":[]}"#)

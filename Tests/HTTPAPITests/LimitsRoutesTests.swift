@@ -5,9 +5,9 @@ import JSON
 import Testing
 
 struct LimitsRoutesTests {
-    private let fixture: FaceFixture
+    private let fixture: RequestHandlerFixture
 
-    init() async throws { fixture = try await FaceFixture() }
+    init() async throws { fixture = try await RequestHandlerFixture() }
 
     private func use(
         _ calls: Int, _ endpoint: String = "Get Refund History", caller: String, _ priority: CallPriority = .interactive
@@ -63,7 +63,8 @@ struct LimitsRoutesTests {
     }
 
     @Test func `the route has a scope of its own, and no parameters`() async throws {
-        #expect(try await FaceFixture(scopes: [.refundsRead]).send(.get, "/v1/apps/coins/limits").status == 403)
+        #expect(
+            try await RequestHandlerFixture(scopes: [.refundsRead]).send(.get, "/v1/apps/coins/limits").status == 403)
         #expect(try await fixture.send(.get, "/v1/apps/coins/limits?environment=Sandbox").status == 400)
     }
 }

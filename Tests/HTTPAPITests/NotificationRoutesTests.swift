@@ -8,14 +8,14 @@ struct NotificationRoutesTests {
     private let app = "/v1/apps/coins"
     private let span = #""startDate":1699000000000,"endDate":1699999000000"#
 
-    private func violations(_ reply: FaceFixture.Reply) throws -> [String] {
+    private func violations(_ reply: RequestHandlerFixture.Reply) throws -> [String] {
         try reply.json["violations"]?.array?.map {
             "\($0["field"]?.string ?? "") \($0["appleErrorCode"]?.int64 ?? 0)"
         } ?? []
     }
 
     @Test func `a test notification is asked for, and the answer says where to look`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let reply = try await fixture.send(.post, "\(app)/testNotifications?environment=Sandbox")
         #expect(reply.status == 202)
         #expect(try reply.json["testNotificationToken"] == "token_1" && reply.json["environment"] == "Sandbox")
@@ -31,7 +31,7 @@ struct NotificationRoutesTests {
     }
 
     @Test func `what has no id needs an environment, and nothing is asked without`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         #expect(try violations(try await fixture.send(.post, "\(app)/testNotifications")) == ["environment 0"])
         let status = try await fixture.send(.get, "\(app)/testNotifications/a%2Fb?x=1")
         #expect(try violations(status) == ["token 4000020", "x 0", "environment 0"])
@@ -46,7 +46,7 @@ struct NotificationRoutesTests {
     }
 
     @Test func `the history is one page of Apple's a call`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         fixture.gateway.addNotification(
             .sample(type: "REFUND", transaction: .sample(id: "7"), environment: .sandbox))
         fixture.gateway.addNotification(.sample(type: "TEST", environment: .sandbox))
@@ -70,7 +70,7 @@ struct NotificationRoutesTests {
     }
 
     @Test func `the window is that of the environment`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let body = #"{"startDate":1690000000000,"endDate":1699999000000}"#
         let target = "\(app)/appleNotificationHistory:query?environment="
         #expect(try await fixture.send(.post, target + "Production", body: body).status == 200)

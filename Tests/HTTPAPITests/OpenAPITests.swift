@@ -34,14 +34,14 @@ struct OpenAPITests {
 
     private func routed() async throws -> Set<Operation> {
         let services = try await ServiceStack(apps: AppCatalog([])).services
-        let faces = [
+        let handlers = [
             ("api", Routes.api(services)),
             ("webhook", Routes.webhook(services)),
             ("admin", Routes.admin(services, health: NoHealth())),
             ("health", Routes.health(NoHealth(), metrics: { "" })),
         ]
         return Set(
-            faces.flatMap { listener, routes in
+            handlers.flatMap { listener, routes in
                 routes.map {
                     Operation(
                         listener: listener, method: $0.method.rawValue, path: $0.path, scope: $0.scope?.rawValue)

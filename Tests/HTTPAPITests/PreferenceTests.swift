@@ -13,7 +13,7 @@ struct PreferenceTests {
     private func applied(_ values: String...) async throws -> String? {
         var headers: HTTPFields = [:]
         for value in values { headers.append(HTTPField(name: prefer, value: value)) }
-        return try await FaceFixture().send(.get, "/v1/apps", headers: headers).headers[applied]
+        return try await RequestHandlerFixture().send(.get, "/v1/apps", headers: headers).headers[applied]
     }
 
     @Test func `a wait in seconds is applied wherever it stands`() async throws {
@@ -40,7 +40,7 @@ struct PreferenceTests {
     @Test func `respond-async is honoured where a request can go on, and nowhere else`() async throws {
         #expect(try await applied("respond-async") == nil)
         for path in ["users/alice", "transactions/1", "cases/1"] {
-            let reply = try await FaceFixture().send(
+            let reply = try await RequestHandlerFixture().send(
                 .post, "/v1/apps/coins/\(path)/consumption", body: "{}", headers: [prefer: "Respond-Async; x=1"])
             #expect(reply.status == 400 && reply.headers[self.applied] == "respond-async", "\(path)")
         }
@@ -48,7 +48,7 @@ struct PreferenceTests {
 
     @Test func `a wait shortens the deadline and never lengthens it`() async throws {
         for (wait, least, most) in [(5, 5, 30), (3600, 600, 900)] {
-            let fixture = try await FaceFixture(accounts: [[.sample(id: "1")]])
+            let fixture = try await RequestHandlerFixture(accounts: [[.sample(id: "1")]])
             let before = ContinuousClock.now
             _ = try await fixture.send(.get, "/v1/apps/coins/transactions/1", headers: [prefer: "wait=\(wait)"])
             let deadline = try #require(fixture.gateway.calls.first?.deadline)
@@ -57,12 +57,12 @@ struct PreferenceTests {
     }
 
     @Test func `a problem answer tells it too`() async throws {
-        let reply = try await FaceFixture().send(.get, "/v1/nothing", headers: [prefer: "wait=2"])
+        let reply = try await RequestHandlerFixture().send(.get, "/v1/nothing", headers: [prefer: "wait=2"])
         #expect(reply.status == 404 && reply.headers[applied] == "wait=2")
     }
 
     @Test func `consumption is urgent and everything else is not, each for its caller`() async throws {
-        let fixture = try await FaceFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await RequestHandlerFixture(accounts: [[.sample(id: "1", account: "A")]])
         let body =
             #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
         #expect(try await fixture.send(.post, "/v1/apps/coins/transactions/1/consumption", body: body).status == 200)

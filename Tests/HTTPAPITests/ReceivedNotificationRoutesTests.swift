@@ -9,14 +9,14 @@ import Testing
 struct ReceivedNotificationRoutesTests {
     private let notifications = "/v1/apps/coins/notifications"
 
-    private func uuids(_ fixture: FaceFixture, _ query: String) async throws -> [String] {
+    private func uuids(_ fixture: RequestHandlerFixture, _ query: String) async throws -> [String] {
         let reply = try await fixture.send(.get, "\(notifications)?\(query)")
         #expect(reply.status == 200)
         return try reply.json["notifications"]?.array?.compactMap { $0["notificationUUID"]?.string } ?? []
     }
 
     @Test func `a notification shows its decoded parts, whatever its type`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         _ = try await fixture.send(.put, "/v1/apps/coins/users/alice/links/transactionId/7")
         try await fixture.stack.receive(
             .sample("n1", type: "BRAND_NEW", subtype: "TOO", transaction: .sample(id: "7")))
@@ -37,7 +37,7 @@ struct ReceivedNotificationRoutesTests {
     }
 
     @Test func `the list is latest first, filtered and a page at a time`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         try await fixture.stack.receive(.sample("n1", transaction: .sample(id: "1")))
         try await fixture.stack.receive(.sample("n2", type: "TEST", transaction: nil, environment: .sandbox))
         try await fixture.stack.receive(
@@ -58,7 +58,7 @@ struct ReceivedNotificationRoutesTests {
     }
 
     @Test func `what a caller forwards is kept once`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         fixture.stack.verifier.know(StoredNotification.sample("n1").notification)
         let body = #"{"signedPayload":"n.n1.n"}"#
         let new = try await fixture.send(.post, notifications, body: body)
@@ -71,7 +71,7 @@ struct ReceivedNotificationRoutesTests {
     }
 
     @Test func `what Apple did not sign is refused`() async throws {
-        let reply = try await FaceFixture().send(.post, notifications, body: #"{"signedPayload":"a.b.c"}"#)
+        let reply = try await RequestHandlerFixture().send(.post, notifications, body: #"{"signedPayload":"a.b.c"}"#)
         #expect(reply.status == 401)
         #expect(try reply.json["reason"] == "SIGNATURE_INVALID")
     }
@@ -82,7 +82,7 @@ struct ReceivedNotificationRoutesTests {
         (#"{"signedPayload":"a.b.c","more":1}"#, ["more"]),
     ])
     func `a body that is not right is refused`(body: String, fields: [String]) async throws {
-        let reply = try await FaceFixture().send(.post, notifications, body: body)
+        let reply = try await RequestHandlerFixture().send(.post, notifications, body: body)
         #expect(reply.status == 400)
         #expect(try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } == fields)
     }

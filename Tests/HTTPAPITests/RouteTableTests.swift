@@ -60,7 +60,7 @@ struct RouteTableTests {
     }
 
     @Test func `each route of the api leads to itself`() async throws {
-        let routes = try await Routes.api(FaceFixture().stack.services)
+        let routes = try await Routes.api(RequestHandlerFixture().stack.services)
         let table = RouteTable(routes.map { ($0.method, $0.path) })
         for (number, route) in routes.enumerated() {
             guard case .found(let found, let parameters) = table.match(route.method, route.path) else {

@@ -6,7 +6,7 @@ import StoreSQLite
 import Synchronization
 import TestSupport
 
-/// Every service behind the faces, over a real store in a folder of its own and a fake App Store, with what works in the
+/// Every service behind the listeners, over a real store in a folder of its own and a fake App Store, with what works in the
 /// background at work; gone when the test is.
 final class ServiceStack: Sendable {
     static let now = Date(timeIntervalSince1970: 1_700_000_000)

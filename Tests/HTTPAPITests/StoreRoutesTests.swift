@@ -13,7 +13,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// The store as a whole on the admin face: a real store, copied, examined and released.
+/// The store as a whole on the admin listener: a real store, copied, examined and released.
 struct StoreRoutesTests {
     private struct NoHealth: HealthReporter {
         func isReady() async -> Bool { true }
@@ -21,10 +21,10 @@ struct StoreRoutesTests {
         func keys() async -> [KeyStatus] { [] }
     }
 
-    /// The admin face over a store in a folder.
+    /// The admin listener over a store in a folder.
     private final class Admin: Sendable {
         let folder: URL
-        let face: Face
+        let handler: RequestHandler
         private let store: SQLiteStore
 
         init(store name: String = "purser.db", in folder: URL) async throws {
@@ -37,8 +37,8 @@ struct StoreRoutesTests {
                 store: store, changes: store.bell, appStore: FakeAppStoreGateway(accounts: []),
                 clock: ServiceClock(now: now))
             let services = Services(ports: ports, settings: Services.Settings(apps: apps))
-            face = Face(
-                Face.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
+            handler = RequestHandler(
+                RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
                 routes: Routes.admin(services, health: NoHealth()),
                 authenticator: nil, metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" },
                 logger: logger)
@@ -49,7 +49,7 @@ struct StoreRoutesTests {
                 method: .post, scheme: "http", authority: "localhost", path: target,
                 headerFields: body == nil ? [:] : [.contentType: "application/json"])
             let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
-            let response = await face.respond(to: request, from: EmbeddedChannel())
+            let response = await handler.respond(to: request, from: EmbeddedChannel())
             let collector = BodyCollector()
             try await response.body.write(collector)
             return (response.status.code, try JSONValue(parsing: collector.bytes))

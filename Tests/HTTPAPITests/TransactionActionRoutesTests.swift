@@ -9,8 +9,8 @@ struct TransactionActionRoutesTests {
     private let app = "/v1/apps/coins"
     private let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
 
-    private func fixture() async throws -> FaceFixture {
-        try await FaceFixture(accounts: [
+    private func fixture() async throws -> RequestHandlerFixture {
+        try await RequestHandlerFixture(accounts: [
             [
                 .sample(id: "1", account: "A", type: .autoRenewableSubscription),
                 .sample(id: "2", account: "A", revoked: 10),
@@ -18,11 +18,11 @@ struct TransactionActionRoutesTests {
         ])
     }
 
-    private func fields(_ reply: FaceFixture.Reply) throws -> [String] {
+    private func fields(_ reply: RequestHandlerFixture.Reply) throws -> [String] {
         try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } ?? []
     }
 
-    private func codes(_ reply: FaceFixture.Reply) throws -> [Int64?] {
+    private func codes(_ reply: RequestHandlerFixture.Reply) throws -> [Int64?] {
         try reply.json["violations"]?.array?.map { $0["appleErrorCode"]?.int64 } ?? []
     }
 

@@ -12,7 +12,7 @@ struct TransactionRoutesTests {
     }
 
     @Test func `a transaction is Apple's payload with its environment, and the signed form on demand`() async throws {
-        let fixture = try await FaceFixture(accounts: [purchases])
+        let fixture = try await RequestHandlerFixture(accounts: [purchases])
         let reply = try await fixture.send(.get, "/v1/apps/coins/transactions/2")
         #expect(
             String(decoding: reply.body, as: UTF8.self)
@@ -22,21 +22,21 @@ struct TransactionRoutesTests {
     }
 
     @Test func `an unknown transaction is Apple's 404`() async throws {
-        let reply = try await FaceFixture().send(.get, "/v1/apps/coins/transactions/404")
+        let reply = try await RequestHandlerFixture().send(.get, "/v1/apps/coins/transactions/404")
         #expect(reply.status == 404)
         #expect(try reply.json["apple"]?["errorCode"] == 4_040_010)
     }
 
     @Test func `an identifier that is not safe in a path is refused here`() async throws {
         for identifier in ["a%2Fb", "a%20b", "..%2F..", String(repeating: "9", count: 65)] {
-            let reply = try await FaceFixture().send(.get, "/v1/apps/coins/transactions/\(identifier)")
+            let reply = try await RequestHandlerFixture().send(.get, "/v1/apps/coins/transactions/\(identifier)")
             #expect(reply.status == 400)
             #expect(try reply.json["violations"]?[0]?["appleErrorCode"] == 4_000_006)
         }
     }
 
     @Test func `a list streams every page in Apple's order and ends with the revision`() async throws {
-        let fixture = try await FaceFixture(accounts: [purchases], pageSize: 2)
+        let fixture = try await RequestHandlerFixture(accounts: [purchases], pageSize: 2)
         let list = try await fixture.send(.get, "/v1/apps/coins/transactions/1/history").json
         let ids = list["transactions"]?.array?.map { $0["transaction"]?["transactionId"]?.string }
         #expect(ids == ["1", "2", "3", "4", "5"])
@@ -50,15 +50,16 @@ struct TransactionRoutesTests {
     @Test func `bad filters are refused with Apple's codes, all at once`() async throws {
         let query =
             "startDate=x&productType=CARS&revoked=maybe&sort=UP&productId=&inAppOwnershipType=X&subscriptionGroupIdentifier="
-        let reply = try await FaceFixture().send(.get, "/v1/apps/coins/transactions/1/history?\(query)")
+        let reply = try await RequestHandlerFixture().send(.get, "/v1/apps/coins/transactions/1/history?\(query)")
         let codes = try #require(try reply.json["violations"]?.array).compactMap { $0["appleErrorCode"]?.int64 }
         #expect(Set(codes) == [4_000_015, 4_000_022, 4_000_030, 4_000_021, 4_000_023, 4_000_026, 4_000_024])
-        let order = try await FaceFixture().send(.get, "/v1/apps/coins/transactions/1/history?startDate=5&endDate=5")
+        let order = try await RequestHandlerFixture().send(
+            .get, "/v1/apps/coins/transactions/1/history?startDate=5&endDate=5")
         #expect(try order.json["violations"]?[0]?["appleErrorCode"] == 4_000_013)
     }
 
     @Test func `a user's list is paged, newest first`() async throws {
-        let fixture = try await FaceFixture(accounts: [purchases])
+        let fixture = try await RequestHandlerFixture(accounts: [purchases])
         _ = try await fixture.send(.put, "/v1/apps/coins/users/alice/links/appTransactionId/A")
         let base = "/v1/apps/coins/users/alice/transactions"
         let first = try await fixture.send(.get, "\(base)?pageSize=3").json
@@ -76,7 +77,7 @@ struct TransactionRoutesTests {
     }
 
     @Test func `links are declared, listed, moved and ended`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let alice = "/v1/apps/coins/users/alice/links"
         let bob = "/v1/apps/coins/users/bob/links"
         #expect(try await fixture.send(.put, "\(alice)/transactionId/7?environment=Sandbox").status == 201)
@@ -95,7 +96,7 @@ struct TransactionRoutesTests {
     }
 
     @Test func `a user of whom nothing is known is a 409 that says so`() async throws {
-        let reply = try await FaceFixture().send(.get, "/v1/apps/coins/users/alice/refunds")
+        let reply = try await RequestHandlerFixture().send(.get, "/v1/apps/coins/users/alice/refunds")
         #expect(reply.status == 409)
         #expect(try reply.json["reason"] == "NO_TRANSACTION_KNOWN")
     }

@@ -8,8 +8,8 @@ import Testing
 struct UserRoutesTests {
     private let user = "/v1/apps/coins/users/alice"
 
-    private func fixture() async throws -> FaceFixture {
-        let fixture = try await FaceFixture(accounts: [
+    private func fixture() async throws -> RequestHandlerFixture {
+        let fixture = try await RequestHandlerFixture(accounts: [
             [
                 .sample(id: "1", account: "A", type: .autoRenewableSubscription),
                 .sample(id: "2", account: "A", revoked: 10),
@@ -55,7 +55,7 @@ struct UserRoutesTests {
     }
 
     @Test func `a user of whom nothing is known has an overview that says so`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let reply = try await fixture.send(.get, user)
         #expect(reply.status == 200)
         #expect(try reply.json["complete"] == false)
@@ -115,7 +115,7 @@ struct UserRoutesTests {
     }
 
     @Test func `the lists of a user tell every violation at once too`() async throws {
-        let reply = try await FaceFixture().send(
+        let reply = try await RequestHandlerFixture().send(
             .get, "\(user)/transactions?startDate=x&include=x&sort=ASCENDING&environment=Moon")
         let fields = try reply.json["violations"]?.array?.compactMap { $0["field"]?.string }
         #expect(Set(fields ?? []) == ["startDate", "include", "sort", "environment"])

@@ -9,16 +9,16 @@ import Synchronization
 import TestSupport
 import Testing
 
-/// Every status of the face for Apple's notifications, and that it says and reveals no more.
+/// Every status of the listener for Apple's notifications, and that it says and reveals no more.
 struct WebhookTests {
     private func post(
-        _ fixture: FaceFixture, _ body: String = #"{"signedPayload":"n.n1.n"}"#, app: String = "coins"
-    ) async throws -> FaceFixture.Reply {
+        _ fixture: RequestHandlerFixture, _ body: String = #"{"signedPayload":"n.n1.n"}"#, app: String = "coins"
+    ) async throws -> RequestHandlerFixture.Reply {
         try await fixture.send(.post, "/webhooks/apple/\(app)", body: body, token: nil, to: \.webhook)
     }
 
     @Test func `a notification of Apple's is kept, once, and the answer is empty`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         fixture.stack.verifier.know(StoredNotification.sample("n1").notification)
         for _ in 0..<2 {
             let reply = try await post(fixture)
@@ -30,13 +30,13 @@ struct WebhookTests {
     }
 
     @Test func `members that Apple adds do not matter`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         fixture.stack.verifier.know(StoredNotification.sample("n1").notification)
         #expect(try await post(fixture, #"{"version":3,"signedPayload":"n.n1.n","more":{}}"#).status == 200)
     }
 
     @Test func `what Apple did not sign is a 401 and is not kept`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let reply = try await post(fixture)
         #expect(reply.status == 401)
         #expect(try reply.json["reason"] == "SIGNATURE_INVALID")
@@ -52,7 +52,7 @@ struct WebhookTests {
     func `what cannot be verified has its status`(
         reason: ServiceError.Reason, status: Int, quarantined: Int
     ) async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         fixture.stack.verifier.fail("n.n1.n", with: ServiceError(reason, "no", cause: "why"))
         let reply = try await post(fixture)
         #expect(reply.status == status)
@@ -61,7 +61,7 @@ struct WebhookTests {
     }
 
     @Test func `one that is older than notifications are kept is a 410`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         fixture.stack.verifier.know(StoredNotification.sample("n1", at: -24 * 181).notification)
         let reply = try await post(fixture)
         #expect(reply.status == 410)
@@ -69,7 +69,7 @@ struct WebhookTests {
     }
 
     @Test func `storage that fails is a 503`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         fixture.stack.verifier.know(StoredNotification.sample("n1").notification)
         await fixture.stack.store.close()
         let reply = try await post(fixture)
@@ -78,7 +78,7 @@ struct WebhookTests {
     }
 
     @Test func `more than a mebibyte is a 413, and no less`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let frame = #"{"signedPayload":""}"#.utf8.count
         let largest = String(repeating: "a", count: Routes.maximumNotificationBytes - frame)
         #expect(try await post(fixture, #"{"signedPayload":"\#(largest)"}"#).status == 401)
@@ -86,31 +86,31 @@ struct WebhookTests {
     }
 
     @Test func `an app that nobody has configured is a 404`() async throws {
-        let reply = try await post(try await FaceFixture(), app: "moon")
+        let reply = try await post(try await RequestHandlerFixture(), app: "moon")
         #expect(reply.status == 404)
         #expect(try reply.json["reason"] == "APP_NOT_FOUND")
     }
 
     @Test(arguments: ["", "[]", "{}", #"{"signedPayload":null}"#, #"{"signed_payload":"a.b.c"}"#])
     func `a body without a signed payload is a 400`(body: String) async throws {
-        #expect(try await post(try await FaceFixture(), body).status == 400)
+        #expect(try await post(try await RequestHandlerFixture(), body).status == 400)
     }
 
     @Test func `nothing else is there`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let routes: [(HTTPRequest.Method, String, Int)] = [
             (.get, "/webhooks/apple/coins", 405), (.post, "/webhooks/apple", 404), (.get, "/v1/apps", 404),
             (.post, "/v1/apps/coins/notifications", 404), (.get, "/livez", 404), (.get, "/", 404),
         ]
         for (method, path, status) in routes {
-            let reply = try await fixture.send(method, path, token: FaceFixture.token, to: \.webhook)
+            let reply = try await fixture.send(method, path, token: RequestHandlerFixture.token, to: \.webhook)
             #expect(reply.status == status, "\(path)")
         }
     }
 
     @Test func `the log names neither payload nor app path`() async throws {
         let lines = CapturedLines()
-        let fixture = try await FaceFixture(logger: Logger(label: "test") { _ in lines.handler })
+        let fixture = try await RequestHandlerFixture(logger: Logger(label: "test") { _ in lines.handler })
         fixture.stack.verifier.know(StoredNotification.sample("n1").notification)
         #expect(try await post(fixture).status == 200)
         #expect(try await post(fixture, #"{"signedPayload":"secret.payload.here"}"#).status == 401)

@@ -65,7 +65,7 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         store: adapters.store, keys: adapters.keys, configuration: configuration, backlog: backlog,
         now: services.clock.now, apple: adapters.client.health)
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
-    let listeners = try await Faces(
+    let listeners = try await Listeners(
         configuration: configuration, services: services, door: adapters.client, health: health,
         metrics: adapters.metrics, eventLoops: eventLoops, logger: dependencies.logger
     ).bind()
@@ -79,7 +79,7 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
 private func lifecycle(
     _ adapters: Adapters, _ services: Services, _ configuration: DaemonConfiguration, _ dependencies: Dependencies,
     _ eventLoops: MultiThreadedEventLoopGroup, _ backlog: BacklogMonitor, _ health: HealthMonitor,
-    _ listeners: Faces.Bound
+    _ listeners: Listeners.Bound
 ) -> [any Service] {
     let (notifier, clock, logger) = (dependencies.notifier, ContinuousClock(), dependencies.logger)
     let heartbeats = watchdogHeartbeats(eventLoops, adapters.curl, adapters.store, services.refunds.dispatcher)

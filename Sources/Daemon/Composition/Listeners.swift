@@ -7,8 +7,8 @@ import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// The listeners of the configuration, each with its face of the API.
-struct Faces {
+/// The listeners of the configuration, each with its listener of the API.
+struct Listeners {
     let configuration: DaemonConfiguration
     let services: Services
     let door: any AppleDoor
@@ -55,15 +55,15 @@ struct Faces {
         routes: () -> [Route]
     ) async throws {
         guard let settings else { return }
-        let face = Face(
+        let handler = RequestHandler(
             options(name, settings), routes: routes(), authenticator: authenticator, metrics: metrics,
             now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),
             answering: { request, channel, permit in
-                await face.respond(to: request, from: channel, place: permit.map(RequestPlace.init))
-            }, answeringOverload: face.turnAway, eventLoopGroup: eventLoops, logger: logger)
+                await handler.respond(to: request, from: channel, place: permit.map(RequestPlace.init))
+            }, answeringOverload: handler.turnAway, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
 
@@ -71,15 +71,15 @@ struct Faces {
         _ name: String, _ settings: ListenerSettings?, to environment: AppStoreEnvironment, in bound: inout Bound
     ) async throws {
         guard let settings else { return }
-        let face = DoorFace(
+        let handler = DoorFace(
             options(name, settings),
             calls: DoorCalls(environment: environment, door: door, consumption: services.refunds.consumption),
             authenticator: DoorAuthenticator(tokens: services.access.tokens), metrics: metrics, now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),
-            answering: { request, channel, _ in await face.respond(to: request, from: channel) },
-            answeringOverload: face.turnAway, eventLoopGroup: eventLoops, logger: logger)
+            answering: { request, channel, _ in await handler.respond(to: request, from: channel) },
+            answeringOverload: handler.turnAway, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
 
@@ -88,8 +88,9 @@ struct Faces {
         bound.services.append(listener)
     }
 
-    private func options(_ name: String, _ settings: ListenerSettings) -> Face.Options {
-        Face.Options(name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline)
+    private func options(_ name: String, _ settings: ListenerSettings) -> RequestHandler.Options {
+        RequestHandler.Options(
+            name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline)
     }
 }
 

@@ -3,7 +3,7 @@
 /// `message` is for the caller, `cause` for the log only; neither may hold a key, token, credential or signed payload.
 /// Two errors are equal when they have the same code and reason.
 package struct ServiceError: Error, Sendable {
-    /// gRPC's canonical code, so that every face of the API shares one table.
+    /// gRPC's canonical code, so that every listener of the API shares one table.
     ///
     /// Follows from `reason`.
     package var code: Code { reason.code }

@@ -13,7 +13,7 @@ package struct DoorFace: Sendable {
     /// The largest body of a call that uploads no image, in bytes.
     package static let maximumJSONBytes = 1 << 20
 
-    private let options: Face.Options
+    private let options: RequestHandler.Options
     private let calls: DoorCalls
     private let authenticator: DoorAuthenticator
     private let logger: Logger
@@ -26,13 +26,14 @@ package struct DoorFace: Sendable {
     ///
     /// `now` dates the `Date` and `Retry-After` headers.
     package init(
-        _ options: Face.Options, calls: DoorCalls, authenticator: DoorAuthenticator, metrics: any MetricsFactory,
+        _ options: RequestHandler.Options, calls: DoorCalls, authenticator: DoorAuthenticator,
+        metrics: any MetricsFactory,
         now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
     ) {
         self.options = options
         self.calls = calls
         self.authenticator = authenticator
-        meter = RequestMeter(face: options.name, factory: metrics)
+        meter = RequestMeter(handler: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
         self.now = now
         self.makeRequestID = makeRequestID

@@ -1,7 +1,7 @@
 import Domain
 import JSON
 
-/// `GET /v1/apps` on both faces.
+/// `GET /v1/apps` on both listeners.
 enum AppRoutes {
     /// The apps that the caller has any scope for.
     static func list(_ apps: AppCatalog, _ input: RequestInput) -> Answer {

@@ -45,7 +45,7 @@ apps:
 callers:
   fuzzer:
     tokenSHA256: "$digest"
-    scopes: { coins: [$("$python/python" "$here/fuzz_api/face.py" scopes "$description")] }
+    scopes: { coins: [$("$python/python" "$here/fuzz_api/listener.py" scopes "$description")] }
 YAML
 start_daemon
 api=http://$(listening api)
@@ -59,7 +59,7 @@ done <"$work/owners"
 
 # ---- the run
 
-"$python/python" "$here/fuzz_api/face.py" document "$description" >"$work/openapi.json"
+"$python/python" "$here/fuzz_api/listener.py" document "$description" >"$work/openapi.json"
 cp "$here"/fuzz_api/{schemathesis.toml,hooks.py} "$work"
 # The token goes through the environment, so that it is in no process's arguments.
 PURSER_TOKEN=$(<"$work/token")

@@ -1,4 +1,4 @@
-"""Apple's client, sync or async, behind one face."""
+"""Apple's client, sync or async, behind one listener."""
 
 import asyncio
 import concurrent.futures

@@ -1,6 +1,6 @@
 """What one listener serves, by the description of all.
 
-Usage: face.py document|scopes OPENAPI_FILE
+Usage: listener.py document|scopes OPENAPI_FILE
 
 `document` prints the description of the api listener alone, as JSON; `scopes` prints every scope, as a YAML list
 without brackets.

@@ -10,8 +10,8 @@ import NIOCore
 import NIOEmbedded
 import TestSupport
 
-/// The faces for services and for Apple over a real store and an in-memory App Store, asked without a socket.
-struct FaceFixture {
+/// The listeners for services and for Apple over a real store and an in-memory App Store, asked without a socket.
+struct RequestHandlerFixture {
     /// What came back.
     struct Reply {
         let status: Int
@@ -32,8 +32,8 @@ struct FaceFixture {
     static let apps = AppCatalog([app, App(slug: "gems", bundleID: "com.example.gems", environments: [.sandbox])])
 
     let stack: ServiceStack
-    let face: Face
-    let webhook: Face
+    let handler: RequestHandler
+    let webhook: RequestHandler
 
     var gateway: FakeAppStoreGateway { stack.gateway }
 
@@ -47,7 +47,7 @@ struct FaceFixture {
         self.init(stack, scopes: scopes, maximumBodyBytes: maximumBodyBytes, logger: logger)
     }
 
-    /// Faces over services that others use too.
+    /// Listeners over services that others use too.
     init(
         _ stack: ServiceStack, scopes: Set<Scope>, maximumBodyBytes: Int = 1024,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
@@ -57,14 +57,15 @@ struct FaceFixture {
         let authenticator = Authenticator(
             callers: CallerDirectory(
                 credentials: [.init(caller: caller, tokenDigest: Array(Self.token.utf8))], digest: { $0 }))
-        func face(_ name: String, _ bytes: Int, _ routes: [Route], _ authenticator: Authenticator?) -> Face {
-            Face(
-                Face.Options(name: name, maximumBodyBytes: bytes, deadline: .seconds(600)), routes: routes,
+        func handler(_ name: String, _ bytes: Int, _ routes: [Route], _ authenticator: Authenticator?) -> RequestHandler
+        {
+            RequestHandler(
+                RequestHandler.Options(name: name, maximumBodyBytes: bytes, deadline: .seconds(600)), routes: routes,
                 authenticator: authenticator, metrics: NOOPMetricsHandler.instance, now: { ServiceStack.now },
                 makeRequestID: { "made-here" }, logger: logger)
         }
-        self.face = face("api", maximumBodyBytes, Routes.api(stack.services), authenticator)
-        webhook = face(
+        self.handler = handler("api", maximumBodyBytes, Routes.api(stack.services), authenticator)
+        webhook = handler(
             "webhook", Routes.maximumNotificationBytes,
             Routes.webhook(stack.services), nil)
     }
@@ -72,7 +73,7 @@ struct FaceFixture {
     /// Sends one request.
     func send(
         _ method: HTTPRequest.Method, _ target: String, body: String? = nil, token: String? = Self.token,
-        headers: HTTPFields = [:], to face: KeyPath<FaceFixture, Face> = \.face
+        headers: HTTPFields = [:], to handler: KeyPath<RequestHandlerFixture, RequestHandler> = \.handler
     ) async throws -> Reply {
         var fields = headers
         if let token { fields[.authorization] = "Bearer \(token)" }
@@ -80,7 +81,7 @@ struct FaceFixture {
         let head = HTTPRequest(
             method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
-        let response = await self[keyPath: face].respond(to: request, from: EmbeddedChannel())
+        let response = await self[keyPath: handler].respond(to: request, from: EmbeddedChannel())
         let collector = BodyCollector()
         try await response.body.write(collector)
         return Reply(

@@ -8,11 +8,11 @@ import TestSupport
 import Testing
 
 /// What every route does alike.
-struct FaceTests {
+struct RequestHandlerTests {
     private let requestID = HTTPField.Name("X-Request-ID") ?? .via
 
     @Test func `without a right token every v1 route is a 401 problem, known or not`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         for token in [nil, "wrong", "", "prs_secre", "prs_secrett"] {
             for target in ["/v1/apps", "/v1/apps/coins/users/alice/refunds", "/v1/nothing"] {
                 let reply = try await fixture.send(.get, target, token: token)
@@ -24,7 +24,7 @@ struct FaceTests {
     }
 
     @Test func `a source that keeps failing is slowed down, a right token is let in all the same`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         var statuses: [Int] = []
         for _ in 0..<31 { statuses.append(try await fixture.send(.get, "/v1/apps", token: "wrong").status) }
         #expect(statuses.prefix(30).allSatisfy { $0 == 401 })
@@ -35,19 +35,19 @@ struct FaceTests {
     }
 
     @Test func `a missing scope is a 403 that names it`() async throws {
-        let fixture = try await FaceFixture(scopes: [.refundsRead])
+        let fixture = try await RequestHandlerFixture(scopes: [.refundsRead])
         let reply = try await fixture.send(.get, "/v1/apps/coins/transactions/1")
         #expect(reply.status == 403)
         #expect(try reply.json["detail"]?.string?.contains("transactions:read") == true)
     }
 
     @Test func `an app without any scope is a 403 even when it does not exist`() async throws {
-        #expect(try await FaceFixture().send(.get, "/v1/apps/gems/transactions/1").status == 403)
-        #expect(try await FaceFixture().send(.get, "/v1/apps/nothing/transactions/1").status == 403)
+        #expect(try await RequestHandlerFixture().send(.get, "/v1/apps/gems/transactions/1").status == 403)
+        #expect(try await RequestHandlerFixture().send(.get, "/v1/apps/nothing/transactions/1").status == 403)
     }
 
     @Test func `an unknown path is a 404 and a wrong method a 405 with Allow`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         #expect(try await fixture.send(.get, "/v1/nothing").status == 404)
         let reply = try await fixture.send(.delete, "/v1/apps/coins/users/alice/refunds")
         #expect(reply.status == 405)
@@ -56,7 +56,7 @@ struct FaceTests {
     }
 
     @Test func `a sane request id is kept and any other replaced`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let kept = try await fixture.send(.get, "/v1/apps", headers: [requestID: "abc-1._"])
         #expect(kept.headers[requestID] == "abc-1._")
         for bad in ["has space", "", String(repeating: "x", count: 129), "<script>"] {
@@ -67,20 +67,20 @@ struct FaceTests {
     }
 
     @Test func `the apps are those that the caller has a scope for`() async throws {
-        let reply = try await FaceFixture(scopes: [.refundsRead]).send(.get, "/v1/apps")
+        let reply = try await RequestHandlerFixture(scopes: [.refundsRead]).send(.get, "/v1/apps")
         let apps = try #require(try reply.json["apps"]?.array)
         #expect(apps.map { $0["app"]?.string } == ["coins"])
         #expect(apps.first?["scopes"]?.array?.map(\.string) == ["refunds:read"])
     }
 
     @Test func `answers are dated and not to be stored`() async throws {
-        let reply = try await FaceFixture().send(.get, "/v1/apps")
+        let reply = try await RequestHandlerFixture().send(.get, "/v1/apps")
         #expect(reply.headers[.date] == "Tue, 14 Nov 2023 22:13:20 GMT")
         #expect(reply.headers[.cacheControl] == "no-store")
     }
 
     @Test func `unknown and repeated query parameters are refused`() async throws {
-        let fixture = try await FaceFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await RequestHandlerFixture(accounts: [[.sample(id: "1", account: "A")]])
         for query in ["colour=red", "include=signed&include=signed", "include=all", "environment=Xcode", "%FF=1"] {
             let reply = try await fixture.send(.get, "/v1/apps/coins/transactions/1?\(query)")
             #expect(reply.status == 400, "\(query)")
@@ -88,7 +88,7 @@ struct FaceTests {
     }
 
     @Test func `a user id may hold any character when percent-encoded`() async throws {
-        let fixture = try await FaceFixture()
+        let fixture = try await RequestHandlerFixture()
         let target = "/v1/apps/coins/users/a%2Fb%20%C3%A9/links/transactionId/1"
         #expect(try await fixture.send(.put, target).status == 201)
         let links = try await fixture.stack.store.links(app: "coins", user: try UserID("a/b é"))
