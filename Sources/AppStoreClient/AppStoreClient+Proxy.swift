@@ -6,18 +6,20 @@ import Foundation
 // Apple's own calls, as a program with a library of Apple's makes them through us: which call a path means, what scope it
 // takes, and how it goes on to Apple.
 
-extension AppStoreClient: AppleDoor {
-    package func match(method: String, path: String) -> DoorMatch { DoorMatch(method: method, path: path) }
+extension AppStoreClient: AppleProxy {
+    package func match(method: String, path: String) -> AppleProxyMatch { AppleProxyMatch(method: method, path: path) }
 
-    package func forward(_ request: DoorRequest, _ call: UpstreamCall) async throws(ServiceError) -> DoorAnswer {
+    package func forward(_ request: AppleProxyRequest, _ call: UpstreamCall) async throws(ServiceError)
+        -> AppleProxyResponse
+    {
         guard let environment = call.environment, let upstream = UpstreamRequest(forwarding: request) else {
             throw ServiceError(.internalError, "Internal error.", cause: "forwarded without an environment or a call")
         }
         let outcome = await caller.call(upstream, call, in: environment)
         // Apple's 401 is none: it is about our token, not about the caller's.
-        if let answer = outcome.answer { return DoorAnswer(answer) }
+        if let answer = outcome.answer { return AppleProxyResponse(answer) }
         switch outcome.result {
-        case .success(let response): return DoorAnswer(response)
+        case .success(let response): return AppleProxyResponse(response)
         case .failure(let failure): throw failure.error
         }
     }
@@ -25,7 +27,7 @@ extension AppStoreClient: AppleDoor {
 
 extension UpstreamRequest {
     /// A call as somebody else wrote it; nil when it is none of Apple's.
-    fileprivate init?(forwarding request: DoorRequest) {
+    fileprivate init?(forwarding request: AppleProxyRequest) {
         guard
             case .found(let operation, _) = Endpoint.Operation.match(method: request.method, path: request.path[...])
         else { return nil }
@@ -35,7 +37,7 @@ extension UpstreamRequest {
     }
 }
 
-extension DoorAnswer {
+extension AppleProxyResponse {
     fileprivate init(_ response: CurlResponse) {
         self.init(
             status: response.status, contentType: response.headers["Content-Type"],
@@ -43,7 +45,7 @@ extension DoorAnswer {
     }
 }
 
-extension DoorMatch {
+extension AppleProxyMatch {
     /// Which of Apple's calls a request means.
     ///
     /// A path parameter that could be taken for more than one segment, once somebody on the way decodes it, makes the path
@@ -53,7 +55,7 @@ extension DoorMatch {
         case .unknown: self = .unknown
         case .otherMethod(let allowed): self = .otherMethod(allowed: allowed)
         case .found(let operation, let parameters):
-            self = parameters.allSatisfy(Self.isPlain) ? .found(DoorCall(operation, parameters)) : .unknown
+            self = parameters.allSatisfy(Self.isPlain) ? .found(AppleProxyCall(operation, parameters)) : .unknown
         }
     }
 
@@ -75,7 +77,7 @@ extension DoorMatch {
     }
 }
 
-extension DoorCall {
+extension AppleProxyCall {
     /// A call of Apple's, as access and the one way out see it.
     ///
     /// `parameters`: those of the path, percent-encoded and plain.

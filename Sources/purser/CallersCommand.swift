@@ -36,7 +36,7 @@ struct CallersCommand: ParsableCommand {
     struct IssueKey: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "issue-key",
-            abstract: "Make a key with which a caller uses Apple's libraries at an Apple-compatible door.",
+            abstract: "Make a key with which a caller uses Apple's libraries at an Apple-compatible proxy.",
             discussion: """
                 Writes the private key to a file that only you can read, and prints key id and issuer id. A caller of the \
                 configuration keeps the scopes that it has there; any other is given them with --scope.

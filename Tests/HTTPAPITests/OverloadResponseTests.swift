@@ -38,7 +38,7 @@ struct OverloadResponseTests {
     }
 
     @Test func `a program for Apple's server hears it in Apple's form`() async throws {
-        let (head, body) = try await DoorFixture().handler.turnAway(request())
+        let (head, body) = try await AppleProxyFixture().handler.turnAway(request())
         #expect(head.status == .serviceUnavailable)
         #expect(head.headerFields[.retryAfter] == "1700000001500")
         #expect(head.headerFields[.contentType] == "application/json")

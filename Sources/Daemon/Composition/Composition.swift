@@ -66,7 +66,7 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         now: services.clock.now, apple: adapters.client.health)
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let listeners = try await Listeners(
-        configuration: configuration, services: services, door: adapters.client, health: health,
+        configuration: configuration, services: services, proxy: adapters.client, health: health,
         metrics: adapters.metrics, eventLoops: eventLoops, logger: dependencies.logger
     ).bind()
     return Daemon(

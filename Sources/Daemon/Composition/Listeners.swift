@@ -11,7 +11,7 @@ import ServiceLifecycle
 struct Listeners {
     let configuration: DaemonConfiguration
     let services: Services
-    let door: any AppleDoor
+    let proxy: any AppleProxy
     let health: HealthMonitor
     let metrics: PrometheusRegistry
     let eventLoops: MultiThreadedEventLoopGroup
@@ -45,8 +45,8 @@ struct Listeners {
         try await add("webhook", listeners.webhook, to: &bound, authenticator: nil) {
             Routes.webhook(services)
         }
-        try await addDoor("appleProduction", listeners.appleProduction, to: .production, in: &bound)
-        try await addDoor("appleSandbox", listeners.appleSandbox, to: .sandbox, in: &bound)
+        try await addAppleProxy("appleProduction", listeners.appleProduction, to: .production, in: &bound)
+        try await addAppleProxy("appleSandbox", listeners.appleSandbox, to: .sandbox, in: &bound)
         return bound
     }
 
@@ -67,14 +67,15 @@ struct Listeners {
         try await bind(listener, name, in: &bound)
     }
 
-    private func addDoor(
+    private func addAppleProxy(
         _ name: String, _ settings: ListenerSettings?, to environment: AppStoreEnvironment, in bound: inout Bound
     ) async throws {
         guard let settings else { return }
-        let handler = DoorFace(
+        let handler = AppleProxyHandler(
             options(name, settings),
-            calls: DoorCalls(environment: environment, door: door, consumption: services.refunds.consumption),
-            authenticator: DoorAuthenticator(tokens: services.access.tokens), metrics: metrics, now: services.clock.now,
+            calls: AppleProxyCalls(environment: environment, proxy: proxy, consumption: services.refunds.consumption),
+            authenticator: AppleProxyAuthenticator(tokens: services.access.tokens), metrics: metrics,
+            now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),

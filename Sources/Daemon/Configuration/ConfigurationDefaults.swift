@@ -34,7 +34,7 @@ package enum ConfigurationDefaults {
         /// `listeners.health.address`.
         static let health = ListenerChoice.at(.tcp(host: "127.0.0.1", port: 9090))
         /// `listeners.appleProduction.address` and `listeners.appleSandbox.address`: off unless somebody wants them.
-        static let appleDoor = ListenerChoice.none
+        static let appleProxy = ListenerChoice.none
 
         /// `listeners.….maximumConnections`: more wait in the kernel's queue.
         package static let maximumConnections = BoundedSetting.count(1024, in: 1...100_000)
@@ -50,7 +50,7 @@ package enum ConfigurationDefaults {
         package static let maximumBodyBytes = BoundedSetting.bytes(mebibyte, in: kibibyte...64 * mebibyte)
         /// `listeners.appleProduction.maximumBodyBytes` and `listeners.appleSandbox.maximumBodyBytes`: wide enough for an
         /// image.
-        package static let appleDoorMaximumBodyBytes = BoundedSetting.bytes(10 * mebibyte, in: maximumBodyBytes.range)
+        package static let appleProxyMaximumBodyBytes = BoundedSetting.bytes(10 * mebibyte, in: maximumBodyBytes.range)
         /// `listeners.….idleTimeout`: how long a connection may stay silent.
         package static let idleTimeout = BoundedSetting.duration(.seconds(75), in: .seconds(1) ... .hours(1))
     }

@@ -81,10 +81,10 @@ extension ConfigurationParser {
             appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
         checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
         checkExposure(of: listeners.admin, "admin", because: "it asks for no credential")
-        for (name, door) in [
+        for (name, proxy) in [
             ("appleProduction", listeners.appleProduction), ("appleSandbox", listeners.appleSandbox),
         ] {
-            checkExposure(of: door, name, because: "callers' tokens would cross the network in clear text")
+            checkExposure(of: proxy, name, because: "callers' tokens would cross the network in clear text")
         }
         checkAddressesDiffer(listeners.all.map { ($0.name, $0.settings.address) })
         if listeners.all.isEmpty {
@@ -97,8 +97,8 @@ extension ConfigurationParser {
     /// Reads an Apple-compatible door.
     private mutating func door(_ name: String) -> ListenerSettings? {
         listener(
-            name, default: ConfigurationDefaults.Listeners.appleDoor,
-            maximumBodyBytes: ConfigurationDefaults.Listeners.appleDoorMaximumBodyBytes)
+            name, default: ConfigurationDefaults.Listeners.appleProxy,
+            maximumBodyBytes: ConfigurationDefaults.Listeners.appleProxyMaximumBodyBytes)
     }
 
     private mutating func listener(

@@ -1,12 +1,12 @@
 /// Passes calls of programs written for Apple's API on to Apple, with our token in place of theirs.
-package protocol AppleDoor: Sendable {
+package protocol AppleProxy: Sendable {
     /// Which of Apple's calls a request means.
     ///
     /// - Parameters:
     ///   - method: the HTTP method, in capitals.
     ///   - path: the path without query, percent-encoded.
     /// - Returns: the call, or why there is none.
-    func match(method: String, path: String) -> DoorMatch
+    func match(method: String, path: String) -> AppleProxyMatch
 
     /// Makes one call and returns Apple's answer as it came.
     ///
@@ -18,19 +18,19 @@ package protocol AppleDoor: Sendable {
     /// - Returns: Apple's answer, success or not, byte for byte.
     /// - Throws: `ServiceError` when there is no answer of Apple's to pass on: `budgetExhausted`, `keyUnavailable`,
     ///   `appleUnavailable`, `appleUnauthorized`, `noProductionRelease`, `outcomeUnknown`, `deadlineExceeded`.
-    func forward(_ request: DoorRequest, _ call: UpstreamCall) async throws(ServiceError) -> DoorAnswer
+    func forward(_ request: AppleProxyRequest, _ call: UpstreamCall) async throws(ServiceError) -> AppleProxyResponse
 }
 
 /// What a method and a path mean to Apple.
-package enum DoorMatch: Sendable, Equatable {
-    case found(DoorCall)
+package enum AppleProxyMatch: Sendable, Equatable {
+    case found(AppleProxyCall)
     /// The path is right, the method is not.
     case otherMethod(allowed: [String])
     case unknown
 }
 
 /// One of Apple's calls, as far as access and the one way out for consumption are concerned.
-package struct DoorCall: Sendable, Equatable {
+package struct AppleProxyCall: Sendable, Equatable {
     /// How a call is answered.
     package enum Kind: Sendable, Equatable {
         /// Passed on as it is.
@@ -55,7 +55,7 @@ package struct DoorCall: Sendable, Equatable {
 }
 
 /// A call for Apple as a program made it, without its token.
-package struct DoorRequest: Sendable, Equatable {
+package struct AppleProxyRequest: Sendable, Equatable {
     /// The HTTP method, in capitals.
     package let method: String
     /// The path, percent-encoded, as it came.
@@ -77,7 +77,7 @@ package struct DoorRequest: Sendable, Equatable {
 }
 
 /// An answer of Apple's, for the program that asked.
-package struct DoorAnswer: Sendable, Equatable {
+package struct AppleProxyResponse: Sendable, Equatable {
     package let status: Int
     package let contentType: String?
     /// Apple's `Retry-After`, as it came: UNIX milliseconds.

@@ -6,20 +6,20 @@ import JSON
 import NIOCore
 
 /// What a door does with a call that its caller may make: passes it on, or sends consumption by the one way out.
-package struct DoorCalls: Sendable {
+package struct AppleProxyCalls: Sendable {
     private let environment: AppStoreEnvironment
-    private let door: any AppleDoor
+    private let proxy: any AppleProxy
     private let consumption: ConsumptionService
 
-    package init(environment: AppStoreEnvironment, door: any AppleDoor, consumption: ConsumptionService) {
+    package init(environment: AppStoreEnvironment, proxy: any AppleProxy, consumption: ConsumptionService) {
         self.environment = environment
         self.door = door
         self.consumption = consumption
     }
 
     /// Which of Apple's calls a request means.
-    func match(_ request: Request) -> DoorMatch {
-        door.match(method: request.method.rawValue, path: request.uri.path)
+    func match(_ request: Request) -> AppleProxyMatch {
+        proxy.match(method: request.method.rawValue, path: request.uri.path)
     }
 
     /// Checks that the app may be used in the environment behind this door.
@@ -45,7 +45,7 @@ package struct DoorCalls: Sendable {
     /// - Returns: Apple's answer, or one like it.
     /// - Throws: what the door, the rules of consumption or its service throw.
     func answer(
-        _ call: DoorCall, _ request: Request, _ body: [UInt8], _ bearer: CallerTokenChecker.Bearer,
+        _ call: AppleProxyCall, _ request: Request, _ body: [UInt8], _ bearer: CallerTokenChecker.Bearer,
         deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> Response {
         let upstream = UpstreamCall(
@@ -60,19 +60,19 @@ package struct DoorCalls: Sendable {
             _ = try await consumption.send(request, upstream)
             return Response(status: .accepted)
         case .forwarded, .imageUpload:
-            let answer = try await door.forward(Self.forwarded(request, body), upstream)
+            let answer = try await proxy.forward(Self.forwarded(request, body), upstream)
             return Self.response(answer)
         }
     }
 
-    private static func forwarded(_ request: Request, _ body: [UInt8]) -> DoorRequest {
+    private static func forwarded(_ request: Request, _ body: [UInt8]) -> AppleProxyRequest {
         let takesBody = request.method == .put || request.method == .post
-        return DoorRequest(
+        return AppleProxyRequest(
             method: request.method.rawValue, path: request.uri.path, query: request.uri.query,
             contentType: takesBody ? request.headers[.contentType] : nil, body: takesBody ? body : nil)
     }
 
-    private static func response(_ answer: DoorAnswer) -> Response {
+    private static func response(_ answer: AppleProxyResponse) -> Response {
         var headers: HTTPFields = [:]
         headers[.contentType] = answer.contentType
         headers[.retryAfter] = answer.retryAfter

@@ -8,7 +8,7 @@ import NIOCore
 /// Turns a `ServiceError` into an answer as Apple would give it, for programs that know Apple's errors alone.
 ///
 /// `docs/apple-libraries.md` has the table. Source: https://developer.apple.com/documentation/appstoreserverapi/error-codes
-enum DoorRefusal {
+enum AppleProxyRefusal {
     /// Apple's numbers that our own refusals borrow; what Apple has no number for gets the status times ten thousand.
     private enum AppleCode {
         static let transactionIDNotFound: Int64 = 4_040_010

@@ -9,13 +9,13 @@ package import NIOCore
 /// An Apple-compatible door: Apple's paths, bodies, statuses and error bodies for the programs of one environment.
 ///
 /// Authentication, path, scope, environment, body limit and access log, in that order; then the call itself.
-package struct DoorFace: Sendable {
+package struct AppleProxyHandler: Sendable {
     /// The largest body of a call that uploads no image, in bytes.
     package static let maximumJSONBytes = 1 << 20
 
     private let options: RequestHandler.Options
-    private let calls: DoorCalls
-    private let authenticator: DoorAuthenticator
+    private let calls: AppleProxyCalls
+    private let authenticator: AppleProxyAuthenticator
     private let logger: Logger
     let meter: RequestMeter
     let clock: HTTPDateClock
@@ -26,7 +26,7 @@ package struct DoorFace: Sendable {
     ///
     /// `now` dates the `Date` and `Retry-After` headers.
     package init(
-        _ options: RequestHandler.Options, calls: DoorCalls, authenticator: DoorAuthenticator,
+        _ options: RequestHandler.Options, calls: AppleProxyCalls, authenticator: AppleProxyAuthenticator,
         metrics: any MetricsFactory,
         now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
     ) {
@@ -53,11 +53,11 @@ package struct DoorFace: Sendable {
             response = try await answer(request, channel, deadline: start + options.deadline, &record)
         } catch let error as ServiceError {
             record.failure = error
-            response = DoorRefusal.response(to: error, now: now())
+            response = AppleProxyRefusal.response(to: error, now: now())
         } catch {
             let wrapped = ServiceError(.internalError, "Internal error.", cause: "\(type(of: error)): \(error)")
             record.failure = wrapped
-            response = DoorRefusal.response(to: wrapped, now: now())
+            response = AppleProxyRefusal.response(to: wrapped, now: now())
         }
         response.headers[.date] = clock.text()
         response.headers[.cacheControl] = "no-store"
@@ -74,7 +74,7 @@ package struct DoorFace: Sendable {
     ) async throws -> Response {
         let bearer = try await authenticator.bearer(of: request, from: channel)
         record.caller = bearer.caller.name
-        let call: DoorCall
+        let call: AppleProxyCall
         switch calls.match(request) {
         case .unknown: return Response(status: .notFound)
         case .otherMethod(let allowed):
@@ -93,7 +93,7 @@ package struct DoorFace: Sendable {
 }
 
 /// Finds out which caller a request at an Apple-compatible door comes from, by the JWT that it signed.
-package struct DoorAuthenticator: Sendable {
+package struct AppleProxyAuthenticator: Sendable {
     private let tokens: CallerTokenChecker
     private let throttle: FailedAttempts
 

@@ -14,14 +14,14 @@ import TestSupport
 /// A door over an Apple that answers as it is told, asked without a socket.
 ///
 /// A token is the id of the key that signs it; the checker's own tests see to its claims.
-struct DoorFixture {
+struct AppleProxyFixture {
     static let key = "SHOPKEYAAA"
     static let now = Date(timeIntervalSince1970: 1_700_000_000.5)
 
-    let door = FakeAppleDoor()
+    let proxy = FakeAppleProxy()
     let stack: ServiceStack
     let keys = InMemoryCallerKeyStore()
-    let handler: DoorFace
+    let handler: AppleProxyHandler
 
     var gateway: FakeAppStoreGateway { stack.gateway }
 
@@ -40,12 +40,12 @@ struct DoorFixture {
         let tokens = CallerTokenChecker(
             issuerID: "issuer", store: keys, register: CallerRegister(configured: []), apps: apps, now: { Self.now },
             read: Self.token)
-        let calls = DoorCalls(
-            environment: .production, door: door,
+        let calls = AppleProxyCalls(
+            environment: .production, proxy: proxy,
             consumption: stack.services.refunds.consumption)
-        handler = DoorFace(
+        handler = AppleProxyHandler(
             RequestHandler.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline),
-            calls: calls, authenticator: DoorAuthenticator(tokens: tokens), metrics: NOOPMetricsHandler.instance,
+            calls: calls, authenticator: AppleProxyAuthenticator(tokens: tokens), metrics: NOOPMetricsHandler.instance,
             now: { Self.now }, makeRequestID: { "made-here" }, logger: logger)
         let key = CallerKey(
             id: Self.key, caller: "shop", app: "coins", publicKey: Array(Self.key.utf8), scopes: scopes,
@@ -84,43 +84,44 @@ struct DoorFixture {
 }
 
 /// An Apple behind the door that knows six calls and answers as it is told.
-final class FakeAppleDoor: AppleDoor {
+final class FakeAppleProxy: AppleProxy {
     private struct State {
-        var answer: Result<DoorAnswer, ServiceError> = .success(
-            DoorAnswer(status: 200, contentType: "application/json", retryAfter: nil, body: Array("{}".utf8)))
-        var forwarded: [(request: DoorRequest, call: UpstreamCall)] = []
+        var answer: Result<AppleProxyResponse, ServiceError> = .success(
+            AppleProxyResponse(status: 200, contentType: "application/json", retryAfter: nil, body: Array("{}".utf8)))
+        var forwarded: [(request: AppleProxyRequest, call: UpstreamCall)] = []
     }
 
     private let state = Mutex(State())
 
     private static let calls = [
-        "GET /inApps/v1/transactions/1": DoorCall(
+        "GET /inApps/v1/transactions/1": AppleProxyCall(
             name: "Get Transaction Info", scope: .transactionsRead, kind: .forwarded),
-        "GET /inApps/v2/refund/lookup/1": DoorCall(name: "Get Refund History", scope: .refundsRead, kind: .forwarded),
-        "PUT /inApps/v2/transactions/consumption/1": DoorCall(
+        "GET /inApps/v2/refund/lookup/1": AppleProxyCall(
+            name: "Get Refund History", scope: .refundsRead, kind: .forwarded),
+        "PUT /inApps/v2/transactions/consumption/1": AppleProxyCall(
             name: "Send Consumption Information", scope: .consumptionWrite,
             kind: .consumption(.v2, transactionID: "1")),
-        "PUT /inApps/v1/transactions/consumption/1": DoorCall(
+        "PUT /inApps/v1/transactions/consumption/1": AppleProxyCall(
             name: "Send Consumption Information V1", scope: .consumptionWrite,
             kind: .consumption(.v1, transactionID: "1")),
-        "PUT /inApps/v1/messaging/image/1": DoorCall(
+        "PUT /inApps/v1/messaging/image/1": AppleProxyCall(
             name: "Upload Image", scope: .retentionMessagingManage, kind: .imageUpload),
-        "POST /inApps/v1/notifications/test": DoorCall(
+        "POST /inApps/v1/notifications/test": AppleProxyCall(
             name: "Request a Test Notification", scope: .notificationsTest, kind: .forwarded),
     ]
 
     /// Everything that was passed on, in order.
-    var forwarded: [(request: DoorRequest, call: UpstreamCall)] { state.withLock(\.forwarded) }
+    var forwarded: [(request: AppleProxyRequest, call: UpstreamCall)] { state.withLock(\.forwarded) }
 
-    func answer(_ answer: Result<DoorAnswer, ServiceError>) { state.withLock { $0.answer = answer } }
+    func answer(_ answer: Result<AppleProxyResponse, ServiceError>) { state.withLock { $0.answer = answer } }
 
-    func match(method: String, path: String) -> DoorMatch {
+    func match(method: String, path: String) -> AppleProxyMatch {
         if let call = Self.calls["\(method) \(path)"] { return .found(call) }
         let allowed = Self.calls.keys.filter { $0.hasSuffix(" \(path)") }.map { String($0.prefix { $0 != " " }) }
         return allowed.isEmpty ? .unknown : .otherMethod(allowed: allowed)
     }
 
-    func forward(_ request: DoorRequest, _ call: UpstreamCall) async throws(ServiceError) -> DoorAnswer {
+    func forward(_ request: AppleProxyRequest, _ call: UpstreamCall) async throws(ServiceError) -> AppleProxyResponse {
         try state.withLock { state in
             state.forwarded.append((request, call))
             return state.answer

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Our own refusals, as Apple would put them: the table of `docs/apple-libraries.md`.
-struct DoorRefusalTests {
+struct AppleProxyRefusalTests {
     /// A failure behind the door, and what the program gets to see.
     struct Row: Sendable, CustomTestStringConvertible {
         let reason: ServiceError.Reason
@@ -37,8 +37,8 @@ struct DoorRefusalTests {
 
     @Test(arguments: Row.all)
     func `a failure without an answer of Apple's has Apple's form`(row: Row) async throws {
-        let fixture = try await DoorFixture()
-        fixture.door.answer(.failure(ServiceError(row.reason, "What is wrong.", cause: "for the log")))
+        let fixture = try await AppleProxyFixture()
+        fixture.proxy.answer(.failure(ServiceError(row.reason, "What is wrong.", cause: "for the log")))
         let reply = try await fixture.send(.get, "/inApps/v1/transactions/1")
         #expect(reply.status == row.status)
         #expect(reply.headers[.contentType] == "application/json")
@@ -49,23 +49,23 @@ struct DoorRefusalTests {
     }
 
     @Test func `Retry-After is an absolute time in UNIX milliseconds, never too early`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         for (wait, expected) in [
             (Duration.milliseconds(1500), "1700000002000"), (.nanoseconds(1), "1700000000501"),
             (.seconds(3600), "1700003600500"),
         ] {
-            fixture.door.answer(.failure(ServiceError(.budgetExhausted, "Later.", retryAfter: wait)))
+            fixture.proxy.answer(.failure(ServiceError(.budgetExhausted, "Later.", retryAfter: wait)))
             let reply = try await fixture.send(.get, "/inApps/v1/transactions/1")
             #expect(reply.headers[.retryAfter] == expected)
         }
     }
 
     @Test func `Apple's 401 to our own token is not passed on: it would blame the caller's key`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         let apple = AppleFailure(
             httpStatus: 401, errorCode: nil, errorName: nil, errorMessage: nil, environment: .production,
             endpoint: "Get Transaction Info", body: Array("Unauthenticated".utf8))
-        fixture.door.answer(.failure(ServiceError(.appleUnauthorized, "Our key is refused.", apple: apple)))
+        fixture.proxy.answer(.failure(ServiceError(.appleUnauthorized, "Our key is refused.", apple: apple)))
         let reply = try await fixture.send(.get, "/inApps/v1/transactions/1")
         #expect(reply.status == 500)
         #expect(try reply.json["errorCode"]?.int64 == 5_000_001)

@@ -6,11 +6,11 @@ import TestSupport
 import Testing
 
 /// Who passes an Apple-compatible door, and what passes through it.
-struct DoorTests {
+struct AppleProxyTests {
     private static let info = "/inApps/v1/transactions/1"
 
     @Test func `without a right token every path is Apple's 401, which has no JSON`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         for token in [nil, "", "SHOPKEYAAB", "prs_secret", "a.b.c"] {
             for target in [Self.info, "/nothing", "/"] {
                 let reply = try await fixture.send(.get, target, token: token)
@@ -19,11 +19,11 @@ struct DoorTests {
                 #expect(String(decoding: reply.body, as: UTF8.self) == "Unauthenticated\n")
             }
         }
-        #expect(fixture.door.forwarded.isEmpty)
+        #expect(fixture.proxy.forwarded.isEmpty)
     }
 
     @Test func `a source that keeps failing gets Apple's 429, a right token is let in all the same`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         for _ in 0..<30 { _ = try await fixture.send(.get, Self.info, token: "wrong") }
         let refused = try await fixture.send(.get, Self.info, token: "wrong")
         #expect(refused.status == 429)
@@ -32,14 +32,14 @@ struct DoorTests {
     }
 
     @Test func `a revoked key is refused at its next request`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         #expect(try await fixture.send(.get, Self.info).status == 200)
-        _ = try await fixture.keys.revokeCallerKey(id: DoorFixture.key, caller: "shop", at: DoorFixture.now)
+        _ = try await fixture.keys.revokeCallerKey(id: AppleProxyFixture.key, caller: "shop", at: AppleProxyFixture.now)
         #expect(try await fixture.send(.get, Self.info).status == 401)
     }
 
     @Test func `an unknown path is a 404 without a body, a wrong method a 405 with Allow`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         let unknown = try await fixture.send(.get, "/inApps/v1/nothing")
         #expect(unknown.status == 404)
         #expect(unknown.body.isEmpty)
@@ -49,41 +49,41 @@ struct DoorTests {
     }
 
     @Test func `a missing scope is a 403 in Apple's form that names it`() async throws {
-        let fixture = try await DoorFixture(scopes: [.refundsRead])
+        let fixture = try await AppleProxyFixture(scopes: [.refundsRead])
         let reply = try await fixture.send(.get, Self.info)
         #expect(reply.status == 403)
         #expect(reply.headers[.contentType] == "application/json")
         #expect(try reply.json["errorCode"]?.int64 == 4_030_000)
         #expect(try reply.json["errorMessage"]?.string?.contains("`transactions:read`") == true)
         #expect(try await fixture.send(.get, "/inApps/v2/refund/lookup/1").status == 200)
-        #expect(fixture.door.forwarded.count == 1)
+        #expect(fixture.proxy.forwarded.count == 1)
     }
 
     @Test func `in an environment that the app may not use nothing is found`() async throws {
-        let fixture = try await DoorFixture(environments: [.sandbox])
+        let fixture = try await AppleProxyFixture(environments: [.sandbox])
         let reply = try await fixture.send(.get, Self.info)
         #expect(reply.status == 404)
         #expect(try reply.json["errorCode"]?.int64 == 4_040_010)
         #expect(try reply.json["errorMessage"]?.string?.contains("not configured for Production") == true)
-        #expect(fixture.door.forwarded.isEmpty)
+        #expect(fixture.proxy.forwarded.isEmpty)
     }
 
     @Test func `a request is passed on as it came, for its caller, app and environment`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         let query = "revoked=True&productId=a%20b&productId=c+d&x"
         _ = try await fixture.send(.get, "\(Self.info)?\(query)", body: Array("ignored".utf8))
         _ = try await fixture.send(
             .put, "/inApps/v1/messaging/image/1?imageSize=FULL_SIZE", body: [0x89, 0x50, 0, 255],
             contentType: "image/png")
         _ = try await fixture.send(.post, "/inApps/v1/notifications/test")
-        let forwarded = fixture.door.forwarded
+        let forwarded = fixture.proxy.forwarded
         #expect(
             forwarded.map(\.request) == [
-                DoorRequest(method: "GET", path: Self.info, query: query, contentType: nil, body: nil),
-                DoorRequest(
+                AppleProxyRequest(method: "GET", path: Self.info, query: query, contentType: nil, body: nil),
+                AppleProxyRequest(
                     method: "PUT", path: "/inApps/v1/messaging/image/1", query: "imageSize=FULL_SIZE",
                     contentType: "image/png", body: [0x89, 0x50, 0, 255]),
-                DoorRequest(
+                AppleProxyRequest(
                     method: "POST", path: "/inApps/v1/notifications/test", query: nil, contentType: nil, body: []),
             ])
         for call in forwarded.map(\.call) {
@@ -94,19 +94,19 @@ struct DoorTests {
     }
 
     @Test func `Apple's answer passes byte for byte`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         let answers = [
-            DoorAnswer(
+            AppleProxyResponse(
                 status: 200, contentType: "application/json;charset=UTF-8", retryAfter: nil,
                 body: Array(#"{"a": 1 }"#.utf8)),
-            DoorAnswer(status: 202, contentType: nil, retryAfter: nil, body: []),
-            DoorAnswer(
+            AppleProxyResponse(status: 202, contentType: nil, retryAfter: nil, body: []),
+            AppleProxyResponse(
                 status: 429, contentType: "application/json", retryAfter: "1700000123456",
                 body: Array(#"{"errorCode":4290000,"errorMessage":"Rate limit exceeded."}"#.utf8)),
-            DoorAnswer(status: 503, contentType: "text/html", retryAfter: nil, body: [0xFF, 0, 1]),
+            AppleProxyResponse(status: 503, contentType: "text/html", retryAfter: nil, body: [0xFF, 0, 1]),
         ]
         for answer in answers {
-            fixture.door.answer(.success(answer))
+            fixture.proxy.answer(.success(answer))
             let reply = try await fixture.send(.get, Self.info)
             #expect(reply.status == answer.status)
             #expect(reply.headers[.contentType] == answer.contentType)
@@ -116,21 +116,21 @@ struct DoorTests {
     }
 
     @Test func `an image may be larger than any JSON, up to the listener's limit`() async throws {
-        let fixture = try await DoorFixture(maximumBodyBytes: 3 << 20)
+        let fixture = try await AppleProxyFixture(maximumBodyBytes: 3 << 20)
         let image = [UInt8](repeating: 7, count: 2 << 20)
         #expect(try await fixture.send(.put, "/inApps/v1/messaging/image/1", body: image).status == 200)
-        #expect(fixture.door.forwarded.first?.request.body == image)
+        #expect(fixture.proxy.forwarded.first?.request.body == image)
         let larger = try await fixture.send(.put, "/inApps/v1/messaging/image/1", body: image + image)
         let json = try await fixture.send(.post, "/inApps/v1/notifications/test", body: image)
         for reply in [larger, json] {
             #expect(reply.status == 413)
             #expect(try reply.json["errorCode"]?.int64 == 4_130_000)
         }
-        #expect(fixture.door.forwarded.count == 1)
+        #expect(fixture.proxy.forwarded.count == 1)
     }
 
     @Test func `answers are dated, named and not to be stored`() async throws {
-        let reply = try await DoorFixture().send(.get, Self.info)
+        let reply = try await AppleProxyFixture().send(.get, Self.info)
         #expect(reply.headers[.date] == "Tue, 14 Nov 2023 22:13:20 GMT")
         #expect(reply.headers[.cacheControl] == "no-store")
         #expect(HTTPField.Name("X-Request-ID").map { reply.headers[$0] } == "made-here")

@@ -5,14 +5,14 @@ import Testing
 @testable import AppStoreClient
 
 /// Which of Apple's calls a request at a door means.
-struct DoorCallTests {
+struct AppleProxyCallTests {
     private func path(of operation: Endpoint.Operation, with parameter: String = "1000000000000001") -> String {
         operation.pathTemplate.split(separator: "/").map { $0.hasPrefix("{") ? "/\(parameter)" : "/\($0)" }.joined()
     }
 
     @Test(arguments: Endpoint.Operation.allCases)
     func `every call of Apple's is found by its method and path`(operation: Endpoint.Operation) throws {
-        guard case .found(let call) = DoorMatch(method: operation.method, path: path(of: operation)) else {
+        guard case .found(let call) = AppleProxyMatch(method: operation.method, path: path(of: operation)) else {
             Issue.record("\(operation.name) is not found")
             return
         }
@@ -32,7 +32,7 @@ struct DoorCallTests {
 
     @Test func `each of Apple's other APIs has a scope of its own`() {
         for operation in Endpoint.Operation.allCases {
-            guard case .found(let call) = DoorMatch(method: operation.method, path: path(of: operation)) else {
+            guard case .found(let call) = AppleProxyMatch(method: operation.method, path: path(of: operation)) else {
                 continue
             }
             #expect((call.scope == .retentionMessagingManage) == (operation.api == .retentionMessaging))
@@ -42,7 +42,7 @@ struct DoorCallTests {
 
     @Test(arguments: ["a-Z_0.9~", "com.example%2Egems", "en-US", "a:b@c", "%C3%A9", "a%20b"])
     func `a parameter that is one plain segment is taken`(parameter: String) {
-        guard case .found = DoorMatch(method: "GET", path: path(of: .getTransactionInfo, with: parameter)) else {
+        guard case .found = AppleProxyMatch(method: "GET", path: path(of: .getTransactionInfo, with: parameter)) else {
             Issue.record("\(parameter) is refused")
             return
         }
@@ -54,7 +54,7 @@ struct DoorCallTests {
         "a%252Fb", "a%00", "a%7F", "%FF", "a%", "a%2", "é", "a b", "a\"b", "a<b",
     ])
     func `a parameter that might become something else on the way is not`(parameter: String) {
-        #expect(DoorMatch(method: "GET", path: path(of: .getTransactionInfo, with: parameter)) == .unknown)
+        #expect(AppleProxyMatch(method: "GET", path: path(of: .getTransactionInfo, with: parameter)) == .unknown)
     }
 
     @Test(arguments: [
@@ -63,10 +63,10 @@ struct DoorCallTests {
         "/inApps/v1/transactions/1/", "/inApps/v1/transactions/1/finish/", "/inApps/v9/transactions/1", "/v1/apps",
     ])
     func `any other path is unknown`(path: String) {
-        #expect(DoorMatch(method: "GET", path: path) == .unknown)
+        #expect(AppleProxyMatch(method: "GET", path: path) == .unknown)
     }
 
     @Test func `a path with another method says which it takes`() {
-        #expect(DoorMatch(method: "POST", path: "/inApps/v1/transactions/1") == .otherMethod(allowed: ["GET"]))
+        #expect(AppleProxyMatch(method: "POST", path: "/inApps/v1/transactions/1") == .otherMethod(allowed: ["GET"]))
     }
 }

@@ -9,7 +9,7 @@ import OpenSSL
 import Testing
 
 /// The Apple-compatible doors with keys that the command issues, as Apple's libraries use them.
-struct DoorTests {
+struct AppleProxyTests {
     private static let consumption =
         #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
 
@@ -50,7 +50,7 @@ struct DoorTests {
     }
 
     private func withDoors(
-        _ body: @Sendable @escaping (DaemonFixture, _ door: String, _ transactionID: String) async throws -> Void
+        _ body: @Sendable @escaping (DaemonFixture, _ proxy: String, _ transactionID: String) async throws -> Void
     ) async throws {
         var options = DaemonFixture.Options()
         options.hasDoors = true
@@ -62,9 +62,9 @@ struct DoorTests {
     }
 
     @Test func `a key that the command issues opens the door until it is revoked`() async throws {
-        try await withDoors { fixture, door, id in
+        try await withDoors { fixture, proxy, id in
             let key = try await issueKey(fixture)
-            let target = "\(door)/inApps/v1/transactions/\(id)"
+            let target = "\(proxy)/inApps/v1/transactions/\(id)"
             for hasIssueTime in [true, false] {
                 let reply = try await fixture.send("GET", target, token: try key.token(hasIssueTime: hasIssueTime))
                 #expect(reply.status == 200)
@@ -93,9 +93,9 @@ struct DoorTests {
     }
 
     @Test func `consumption goes out by the one way, and a scope that is missing is named`() async throws {
-        try await withDoors { fixture, door, id in
+        try await withDoors { fixture, proxy, id in
             let token = try await issueKey(fixture).token()
-            let target = "\(door)/inApps/v2/transactions/consumption/\(id)"
+            let target = "\(proxy)/inApps/v2/transactions/consumption/\(id)"
             let accepted = try await fixture.send("PUT", target, body: Self.consumption, token: token)
             #expect(accepted.status == 202)
             #expect(accepted.body.isEmpty)
@@ -103,17 +103,17 @@ struct DoorTests {
             #expect(refused.status == 400)
             #expect(try refused.json["errorCode"] == 4_000_035)
             #expect(fixture.calls(.sendConsumptionInformation) == 1)
-            let forbidden = try await fixture.send("GET", "\(door)/inApps/v2/refund/lookup/\(id)", token: token)
+            let forbidden = try await fixture.send("GET", "\(proxy)/inApps/v2/refund/lookup/\(id)", token: token)
             #expect(forbidden.status == 403)
             #expect(try forbidden.json["errorMessage"]?.string?.contains("refunds:read") == true)
         }
     }
 
     @Test func `consumption that Apple cannot take now is on its way, as the door's answer says`() async throws {
-        try await withDoors { fixture, door, id in
+        try await withDoors { fixture, proxy, id in
             let token = try await issueKey(fixture).token()
             fixture.simulator.state.inject(Fault(.status(503), operation: .sendConsumptionInformation, count: 1))
-            let target = "\(door)/inApps/v2/transactions/consumption/\(id)"
+            let target = "\(proxy)/inApps/v2/transactions/consumption/\(id)"
             #expect(try await fixture.send("PUT", target, body: Self.consumption, token: token).status == 202)
             try await fixture.event("delivery.accepted", about: id)
             #expect(fixture.received(id).map(\.status) == [503, 202])
@@ -123,10 +123,10 @@ struct DoorTests {
     }
 
     @Test func `Apple's 401 to our key is not the caller's`() async throws {
-        try await withDoors { fixture, door, id in
+        try await withDoors { fixture, proxy, id in
             let token = try await issueKey(fixture).token()
             fixture.simulator.state.inject(Fault(.status(401)))
-            let reply = try await fixture.send("GET", "\(door)/inApps/v1/transactions/\(id)", token: token)
+            let reply = try await fixture.send("GET", "\(proxy)/inApps/v1/transactions/\(id)", token: token)
             #expect(reply.status == 500)
             #expect(try reply.json["errorCode"] == 5_000_001)
         }
@@ -146,10 +146,10 @@ struct DoorTests {
     }
 
     @Test func `a caller of the configuration keeps its scopes at the door`() async throws {
-        try await withDoors { fixture, door, id in
+        try await withDoors { fixture, proxy, id in
             let key = try await issueKey(fixture, caller: "billing", scopes: [])
             let token = try key.token()
-            let reply = try await fixture.send("GET", "\(door)/inApps/v2/refund/lookup/\(id)", token: token)
+            let reply = try await fixture.send("GET", "\(proxy)/inApps/v2/refund/lookup/\(id)", token: token)
             #expect(reply.status == 200)
         }
     }

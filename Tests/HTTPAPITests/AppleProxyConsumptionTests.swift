@@ -8,26 +8,26 @@ import TestSupport
 import Testing
 
 /// Consumption at the door: Apple's shapes outside, the one way out inside.
-struct DoorConsumptionTests {
+struct AppleProxyConsumptionTests {
     private static let v2 = "/inApps/v2/transactions/consumption/1"
     private static let v1 = "/inApps/v1/transactions/consumption/1"
     private static let right =
         #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
 
     private func send(
-        _ body: String, to path: String = v2, _ fixture: DoorFixture
+        _ body: String, to path: String = v2, _ fixture: AppleProxyFixture
     ) async throws -> RequestHandlerFixture.Reply {
         try await fixture.send(.put, path, body: Array(body.utf8), contentType: "application/json")
     }
 
     @Test func `what Apple accepts is a 202 without a body`() async throws {
-        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A")]])
         let reply = try await send(Self.right, fixture)
         #expect(reply.status == 202)
         #expect(reply.body.isEmpty)
         #expect(reply.headers[.contentType] == nil)
         #expect(fixture.gateway.questions.contains(.consumption("1")))
-        #expect(fixture.door.forwarded.isEmpty, "there is one way out")
+        #expect(fixture.proxy.forwarded.isEmpty, "there is one way out")
     }
 
     @Test(arguments: [
@@ -45,7 +45,7 @@ struct DoorConsumptionTests {
         ("[]", 4_000_000), ("", 4_000_000), ("{", 4_000_000),
     ])
     func `a body that breaks a rule never reaches Apple`(body: String, code: Int64) async throws {
-        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A")]])
         let reply = try await send(body, fixture)
         #expect(reply.status == 400)
         #expect(reply.headers[.contentType] == "application/json")
@@ -55,7 +55,7 @@ struct DoorConsumptionTests {
     }
 
     @Test func `the number is that of the first rule that has one, the message has all`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         let body = #"{"customerConsented":true,"deliveryStatus":1,"refundPreference":2}"#
         let json = try await send(body, fixture).json
         #expect(json["errorCode"]?.int64 == 4_000_036)
@@ -66,7 +66,7 @@ struct DoorConsumptionTests {
     }
 
     @Test func `version 1 fields are named as Apple names them`() async throws {
-        let fixture = try await DoorFixture()
+        let fixture = try await AppleProxyFixture()
         let reply = try await send(#"{"customerConsented":true,"accountTenure":9}"#, to: Self.v1, fixture)
         #expect(reply.status == 400)
         #expect(try reply.json["errorCode"]?.int64 == 4_000_032)
@@ -74,14 +74,14 @@ struct DoorConsumptionTests {
     }
 
     @Test func `a rule that needs the purchase has Apple's number too`() async throws {
-        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A", isFamilyShared: true)]])
+        let fixture = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A", isFamilyShared: true)]])
         let reply = try await send(Self.right, fixture)
         #expect(reply.status == 400)
         #expect(try reply.json["errorCode"]?.int64 == 4_000_185)
     }
 
     @Test func `Apple's refusal passes byte for byte`() async throws {
-        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A")]])
         let bytes = Array(#"{ "errorCode":4000047, "errorMessage":"As Apple says." }"#.utf8)
         let apple = AppleFailure(
             httpStatus: 400, errorCode: 4_000_047, errorName: nil, errorMessage: "As Apple says.",
@@ -94,7 +94,7 @@ struct DoorConsumptionTests {
     }
 
     @Test func `what Apple does not take in time is Purser's to deliver`() async throws {
-        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]], deadline: .zero)
+        let fixture = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A")]], deadline: .zero)
         fixture.gateway.consumptionGate.close()
         defer { fixture.gateway.consumptionGate.open() }
         let reply = try await send(Self.right, fixture)
@@ -107,7 +107,7 @@ struct DoorConsumptionTests {
     }
 
     @Test func `the same answer is sent once, another one after it has ended`() async throws {
-        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A")]])
         try await fixture.stack.receive(.sample("n1", transaction: .sample(id: "1", account: "A")))
         for _ in 0..<2 { #expect(try await send(Self.right, fixture).status == 202) }
         #expect(fixture.gateway.handOvers.count == 1)
@@ -117,7 +117,7 @@ struct DoorConsumptionTests {
     }
 
     @Test func `a withdrawal and a case that is closed stand against it`() async throws {
-        let fixture = try await DoorFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let fixture = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A")]])
         let app = try fixture.stack.services.apps.app("coins")
         let alice = try UserID("alice")
         _ = try await fixture.stack.store.declare(
@@ -140,7 +140,7 @@ struct DoorConsumptionTests {
     }
 
     @Test func `a transaction that Apple does not know is Apple's 404`() async throws {
-        let reply = try await send(Self.right, try await DoorFixture())
+        let reply = try await send(Self.right, try await AppleProxyFixture())
         #expect(reply.status == 404)
         #expect(try reply.json["errorCode"]?.int64 == 4_040_010)
     }
