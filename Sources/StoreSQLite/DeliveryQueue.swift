@@ -15,7 +15,7 @@ extension SQLiteStore {
         while true {
             // Past thousands of lanes that rest a look takes its time, which must not be the writer's.
             let look = try await read("look for deliveries to send") { database in
-                try SendingHoldRow.fetch(from: database) == nil ? DeliveryLook(claim, in: database).finding : nil
+                try SendingHoldRow.fetch(from: database) == nil ? DueDeliveries(claim, in: database).finding : nil
             }
             guard let look else { return DeliveryClaim.Result(deliveries: [], next: nil) }
             var claimed: [Delivery] = []

@@ -6,7 +6,7 @@ import GRDB
 ///
 /// It walks the ready deliveries in the order of their deadlines. Where those of lanes to be skipped stand in front, it goes on
 /// lane by lane, so that it costs as much as there are lanes, however many deliveries wait in those that rest.
-struct DeliveryLook {
+struct DueDeliveries {
     /// What a look found.
     struct Finding: Sendable {
         /// Which may be claimed.

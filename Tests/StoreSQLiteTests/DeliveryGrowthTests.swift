@@ -64,7 +64,7 @@ struct DeliveryGrowthTests {
     @Test func `a look passes over lanes to be skipped at once, however many deliveries wait in them`() async throws {
         let folder = try StoreFolder()
         let store = try await folder.open()
-        try await store.fill(queued: 4 * DeliveryLook.walkBound, waiting: 0, ended: 0)
+        try await store.fill(queued: 4 * DueDeliveries.walkBound, waiting: 0, ended: 0)
         try await store.queue(.sample("first", environment: nil, deadline: 20))
         try await store.queue(.sample("gems", transaction: "2", environment: .production, app: "gems", deadline: 21))
         try await store.queue(.sample("last", transaction: "3", environment: .sandbox, deadline: 22))
@@ -82,7 +82,7 @@ struct DeliveryGrowthTests {
         let folder = try StoreFolder()
         let store = try await folder.open()
         for lanes in [[], [AppEnvironment(app: "gems", environment: .production)]] as [Set<AppEnvironment>] {
-            try await store.fill(queued: 2 * DeliveryLook.walkBound + 10, waiting: 0, ended: 0)
+            try await store.fill(queued: 2 * DueDeliveries.walkBound + 10, waiting: 0, ended: 0)
             try await store.write("make them one purchase") { database in
                 try database.execute(
                     sql: "UPDATE delivery SET transactionId = 'one', app = 'gems' WHERE id <= 'q00000600'")
