@@ -18,7 +18,7 @@ package final class SQLiteStore: Sendable {
     private static let busyTimeout = 5.0
 
     /// Rings after each commit that kept events.
-    package let bell: CommitBell
+    package let changes: ChangeSignal
     let pool: DatabasePool
     let gauge: ExecutorGauge
     let commits: GroupCommit
@@ -27,8 +27,8 @@ package final class SQLiteStore: Sendable {
     private let lock: StoreLock
 
     private init(pool: DatabasePool, lock: StoreLock, maximumKnownIdentifiers: Int, tombstones: Tombstones) {
-        bell = CommitBell()
-        pool.add(transactionObserver: EventObserver(bell: bell), extent: .databaseLifetime)
+        changes = ChangeSignal()
+        pool.add(transactionObserver: EventObserver(changes: changes), extent: .databaseLifetime)
         self.pool = pool
         gauge = ExecutorGauge()
         commits = GroupCommit(pool: pool, gauge: gauge)

@@ -95,10 +95,10 @@ struct EventRow: Sendable {
 ///
 /// `@unchecked Sendable`: GRDB calls it on the serial queue of the writer only, which guards `hasEvents`.
 final class EventObserver: TransactionObserver, @unchecked Sendable {
-    private let bell: CommitBell
+    private let changes: ChangeSignal
     private var hasEvents = false
 
-    init(bell: CommitBell) { self.bell = bell }
+    init(changes: ChangeSignal) { self.changes = changes }
 
     func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
         if case .insert(let table) = eventKind { table == "event" } else { false }
@@ -110,7 +110,7 @@ final class EventObserver: TransactionObserver, @unchecked Sendable {
     }
 
     func databaseDidCommit(_ database: Database) {
-        if hasEvents { bell.ring() }
+        if hasEvents { changes.send() }
         hasEvents = false
     }
 

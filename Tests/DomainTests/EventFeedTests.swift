@@ -7,12 +7,12 @@ import Testing
 /// Waits of readers are ended by the test: through its gate, never by time.
 @Suite(.endsHangs) struct EventFeedTests {
     private let store = ListedEvents()
-    private let bell = CommitBell()
+    private let changes = ChangeSignal()
     private let coins = App(slug: "coins", bundleID: "com.example.coins")
     private let chess = App(slug: "chess", bundleID: "com.example.chess")
 
     private var feed: EventFeed {
-        EventFeed(store: store, bell: bell) { _ in
+        EventFeed(store: store, changes: changes) { _ in
             // Only a cancelled wait ends: a reader is answered by an event or by the test's end.
             let (never, _) = AsyncStream.makeStream(of: Void.self)
             for await _ in never {}
@@ -59,11 +59,11 @@ import Testing
             }
             try await Wait.until("a reader who waits") { feed.waitingCount == 1 }
             store.append("chess")
-            bell.ring()
+            changes.send()
             store.append("coins")
             // The loop may not listen yet: whoever rings before that is not heard.
             try await Wait.until("the reader to be told") {
-                bell.ring()
+                changes.send()
                 return feed.waitingCount == 0
             }
             let page = try #require(try await group.next() ?? nil)
@@ -88,7 +88,7 @@ import Testing
             try await Wait.until("a reader who waits") { feed.waitingCount == 1 }
             store.append("chess")
             try await Wait.until("the reader to be told") {
-                bell.ring()
+                changes.send()
                 return feed.waitingCount == 0
             }
             _ = try await group.next()
@@ -99,11 +99,11 @@ import Testing
             }
             try await Wait.until("all readers to wait") { feed.waitingCount == readers }
             // Nobody waited at the last ring, perhaps: this one is for the loop to catch up with.
-            bell.ring()
+            changes.send()
             try await Wait.until("a look at the store") { store.looks > 0 }
             let before = store.questions
             store.append("coins")
-            bell.ring()
+            changes.send()
             for _ in 0..<readers {
                 let page = try #require(try await group.next() ?? nil)
                 #expect(page.events.count == 1)
@@ -115,7 +115,7 @@ import Testing
 
     @Test func `a wait in vain answers with the cursor that was given`() async throws {
         store.append("coins")
-        let feed = EventFeed(store: store, bell: bell) { _ in }
+        let feed = EventFeed(store: store, changes: changes) { _ in }
         let page = try await feed.events(app: coins, from: .cursor(1), limit: 10, wait: .seconds(60))
         #expect(page == EventFeed.Page(events: [], cursor: 1, hasMore: false))
         #expect(feed.waitingCount == 0)

@@ -30,7 +30,7 @@ final class ServiceStack: Sendable {
         }
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
         let ports = Services.Ports.test(
-            store: store, changes: store.bell, appStore: gateway, verifier: verifier,
+            store: store, changes: store.changes, appStore: gateway, verifier: verifier,
             clock: ServiceClock(now: { Self.now }))
         var settings = Services.Settings(apps: apps)
         settings.consumptionWait = consumptionWait

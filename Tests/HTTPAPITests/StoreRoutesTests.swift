@@ -34,7 +34,7 @@ struct StoreRoutesTests {
             let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
             let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
             let ports = Services.Ports.test(
-                store: store, changes: store.bell, appStore: FakeAppStoreGateway(accounts: []),
+                store: store, changes: store.changes, appStore: FakeAppStoreGateway(accounts: []),
                 clock: ServiceClock(now: now))
             let services = Services(ports: ports, settings: Services.Settings(apps: apps))
             handler = RequestHandler(

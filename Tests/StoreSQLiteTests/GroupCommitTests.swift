@@ -103,11 +103,11 @@ struct GroupCommitTests {
         }.value
     }
 
-    @Test func `the bell rings after a commit that kept events, and after no other`() async throws {
+    @Test func `the changes rings after a commit that kept events, and after no other`() async throws {
         let folder = try StoreFolder()
         let store = try await folder.open()
         let draft = try DeliveryDraft.sample("1")
-        let before = store.bell.rings()
+        let before = store.changes.signals()
         #expect(await store.isUsable())
         await #expect(throws: ServiceError.self) {
             try await store.write("test") { database in
@@ -116,7 +116,7 @@ struct GroupCommitTests {
             }
         }
         #expect(await hasRung(before) == false)
-        let after = store.bell.rings()
+        let after = store.changes.signals()
         try await store.queue(draft)
         #expect(await hasRung(after))
     }

@@ -17,7 +17,7 @@ extension Services.Ports {
     ///   - logger: hears nothing unless a test listens.
     /// - Returns: the ports.
     package static func test(
-        store: some Services.Store, changes: CommitBell, appStore: FakeAppStoreGateway,
+        store: some Services.Store, changes: ChangeSignal, appStore: FakeAppStoreGateway,
         verifier: FakeNotificationVerifier = FakeNotificationVerifier(), clock: ServiceClock,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> Services.Ports {

@@ -45,7 +45,7 @@ struct Adapters: Sendable {
             budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
             clock: UpstreamClock(now: clock.now), meter: meter, logger: logger)
         ports = Services.Ports(
-            store: store, changes: store.bell, appStore: client,
+            store: store, changes: store.changes, appStore: client,
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
             budgets: budgets, pageTokens: try await PageTokenCoder(store: store),

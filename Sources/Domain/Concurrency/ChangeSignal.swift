@@ -4,18 +4,18 @@ import Synchronization
 ///
 /// A ring carries nothing but that there is something: the reader asks the store. Several rings before a reader listens count
 /// as one.
-package final class CommitBell: Sendable {
+package final class ChangeSignal: Sendable {
     private let listeners = Mutex<(next: Int, waiting: [Int: AsyncStream<Void>.Continuation])>((0, [:]))
 
     package init() {}
 
     /// Tells everyone who listens.
-    package func ring() {
+    package func send() {
         for continuation in listeners.withLock({ Array($0.waiting.values) }) { continuation.yield() }
     }
 
     /// The rings from now on, the unheard ones taken together; ends with the task that listens.
-    package func rings() -> AsyncStream<Void> {
+    package func signals() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = listeners.withLock { state in
             state.next += 1

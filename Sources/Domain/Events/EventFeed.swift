@@ -44,7 +44,7 @@ package final class EventFeed: Sendable {
     }
 
     private let store: any EventStore
-    private let bell: CommitBell
+    private let changes: ChangeSignal
     private let sleep: @Sendable (Duration) async throws -> Void
     private let waiting: EventReaders
 
@@ -53,11 +53,11 @@ package final class EventFeed: Sendable {
     ///   - bell: rings after each commit that kept events.
     ///   - sleep: waits by a monotonic clock; throws when the task is cancelled.
     package init(
-        store: any EventStore, bell: CommitBell,
+        store: any EventStore, changes: ChangeSignal,
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
     ) {
         self.store = store
-        self.bell = bell
+        self.changes = changes
         self.sleep = sleep
         waiting = EventReaders(maximum: Self.maximumWaiting)
     }
@@ -93,7 +93,7 @@ package final class EventFeed: Sendable {
     package func run() async {
         defer { waiting.close() }
         var told: Int64?
-        for await _ in bell.rings() {
+        for await _ in changes.signals() {
             // A store that fails keeps everybody waiting; the next look finds what was missed.
             while !Task.isCancelled {
                 do throws(ServiceError) {

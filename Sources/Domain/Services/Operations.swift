@@ -10,14 +10,14 @@ package struct Operations: Sendable {
         package var deliveries: any DeliveryStore
         package var events: any EventStore
         /// Tells of every commit that kept events.
-        package var changes: CommitBell
+        package var changes: ChangeSignal
         package var budgets: RateBudgets
         package var clock: ServiceClock
     }
 
     /// `sendingReleased`: told when sending goes on after a hold, so that what waits need not wait longer.
     init(_ ports: Ports, sendingReleased: @escaping @Sendable () -> Void) {
-        events = EventFeed(store: ports.events, bell: ports.changes, sleep: ports.clock.sleep)
+        events = EventFeed(store: ports.events, changes: ports.changes, sleep: ports.clock.sleep)
         store = StoreAdministration(
             maintenance: ports.maintenance, deliveries: ports.deliveries, now: ports.clock.now,
             released: sendingReleased)

@@ -67,7 +67,8 @@ extension Services {
         ///   - digest: SHA-256.
         ///   - logger: where trouble is told.
         package init(
-            store: any Store, changes: CommitBell, appStore: any AppStoreServerAPI, verifier: any NotificationVerifier,
+            store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI,
+            verifier: any NotificationVerifier,
             budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials, clock: ServiceClock,
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
             digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger

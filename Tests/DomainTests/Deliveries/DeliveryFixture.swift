@@ -56,7 +56,7 @@ struct DeliveryFixture: Sendable {
             sleep: { try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
         let store = FaultyStore(sqlite)
         let gateway = FakeAppStoreGateway(accounts: accounts, now: clock.now)
-        var ports = Services.Ports.test(store: sqlite, changes: sqlite.bell, appStore: gateway, clock: clock)
+        var ports = Services.Ports.test(store: sqlite, changes: sqlite.changes, appStore: gateway, clock: clock)
         (ports.refunds.deliveries, ports.refunds.consents) = (store, store)
         var settings = Services.Settings(apps: AppCatalog(apps))
         settings.dispatch = policy
