@@ -23,11 +23,11 @@ package struct ConsentService: Sendable {
     private let store: any ConsentStore
     private let deliveries: any DeliveryStore
     private let transfers: TransfersUnderWay
-    private let outcomes: OutcomeBoard
+    private let waiters: DeliveryWaiters
     private let now: WallClock
 
     package init(
-        store: any ConsentStore, deliveries: any DeliveryStore, transfers: TransfersUnderWay, outcomes: OutcomeBoard,
+        store: any ConsentStore, deliveries: any DeliveryStore, transfers: TransfersUnderWay, waiters: DeliveryWaiters,
         now: @escaping WallClock
     ) {
         self.store = store

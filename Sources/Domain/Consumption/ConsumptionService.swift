@@ -53,7 +53,7 @@ package struct ConsumptionService: Sendable {
     let deliveries: any DeliveryStore
     let cases: any CaseStore
     let links: any LinkStore
-    let outcomes: OutcomeBoard
+    let waiters: DeliveryWaiters
     let clock: ServiceClock
     let logger: Logger
     private let kick: @Sendable (Delivery) -> Void
@@ -73,7 +73,7 @@ package struct ConsumptionService: Sendable {
     ///   - logger: where trouble is told.
     package init(
         gateway: any AppStoreGateway, deliveries: any DeliveryStore, cases: any CaseStore, links: any LinkStore,
-        outcomes: OutcomeBoard, kick: @escaping @Sendable (Delivery) -> Void, clock: ServiceClock,
+        waiters: DeliveryWaiters, kick: @escaping @Sendable (Delivery) -> Void, clock: ServiceClock,
         makeID: @escaping @Sendable (Date) -> String, digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
     ) {
         self.gateway = gateway
@@ -172,7 +172,7 @@ extension ConsumptionService {
     }
 
     private func outcome(
-        of delivery: Delivery, _ watch: OutcomeBoard.Watch, until waitEnd: ContinuousClock.Instant,
+        of delivery: Delivery, _ watch: DeliveryWaiters.Watch, until waitEnd: ContinuousClock.Instant,
         _ place: RequestPlace?
     ) async throws(ServiceError) -> Delivery {
         kick(delivery)

@@ -40,7 +40,7 @@ package final class DeliveryDispatcher: Sendable {
 
     private let store: any DeliveryStore
     private let transfers: TransfersUnderWay
-    private let outcomes: OutcomeBoard
+    private let waiters: DeliveryWaiters
     private let clock: ServiceClock
     private let policy: DispatchPolicy
     private let logger: Logger
@@ -64,7 +64,7 @@ package final class DeliveryDispatcher: Sendable {
     ///   - logger: where trouble is told.
     package init(
         store: any DeliveryStore, consents: any ConsentStore, links: any LinkStore, gateway: any AppStoreGateway,
-        apps: AppCatalog, transfers: TransfersUnderWay, outcomes: OutcomeBoard, clock: ServiceClock,
+        apps: AppCatalog, transfers: TransfersUnderWay, waiters: DeliveryWaiters, clock: ServiceClock,
         policy: DispatchPolicy, worker: String, logger: Logger
     ) {
         self.store = store

@@ -2,11 +2,11 @@
 package struct DeliveryService: Sendable {
     private let store: any DeliveryStore
     private let transfers: TransfersUnderWay
-    private let outcomes: OutcomeBoard
+    private let waiters: DeliveryWaiters
     private let now: WallClock
 
     package init(
-        store: any DeliveryStore, transfers: TransfersUnderWay, outcomes: OutcomeBoard, now: @escaping WallClock
+        store: any DeliveryStore, transfers: TransfersUnderWay, waiters: DeliveryWaiters, now: @escaping WallClock
     ) {
         self.store = store
         self.transfers = transfers

@@ -4,7 +4,7 @@ import Synchronization
 ///
 /// A convenience, not the truth: a delivery that is ended elsewhere is not told here, so whoever waits asks the store in the
 /// end.
-package final class OutcomeBoard: Sendable {
+package final class DeliveryWaiters: Sendable {
     /// One who waits; to be handed back.
     struct Watch: Sendable {
         let id: String

@@ -37,7 +37,7 @@ package struct Refunds: Sendable {
 
     init(_ ports: Ports, settings: Services.Settings, snapshots: SnapshotCache) {
         let (clock, logger) = (ports.clock, ports.logger)
-        let (transfers, outcomes) = (TransfersUnderWay(), OutcomeBoard())
+        let (transfers, outcomes) = (TransfersUnderWay(), DeliveryWaiters())
         let dispatcher = DeliveryDispatcher(
             store: ports.deliveries, consents: ports.consents, links: ports.links, gateway: ports.appStore,
             apps: settings.apps, transfers: transfers, outcomes: outcomes, clock: clock, policy: settings.dispatch,
