@@ -2,11 +2,11 @@
 package struct CaseService: Sendable {
     private let store: any CaseStore
     private let deliveries: any DeliveryStore
-    private let transfers: TransfersUnderWay
+    private let transfers: InFlightDeliveries
     private let now: WallClock
 
     package init(
-        store: any CaseStore, deliveries: any DeliveryStore, transfers: TransfersUnderWay, now: @escaping WallClock
+        store: any CaseStore, deliveries: any DeliveryStore, transfers: InFlightDeliveries, now: @escaping WallClock
     ) {
         self.store = store
         self.deliveries = deliveries

@@ -22,12 +22,12 @@ package struct ConsentService: Sendable {
 
     private let store: any ConsentStore
     private let deliveries: any DeliveryStore
-    private let transfers: TransfersUnderWay
+    private let transfers: InFlightDeliveries
     private let waiters: DeliveryWaiters
     private let now: WallClock
 
     package init(
-        store: any ConsentStore, deliveries: any DeliveryStore, transfers: TransfersUnderWay, waiters: DeliveryWaiters,
+        store: any ConsentStore, deliveries: any DeliveryStore, transfers: InFlightDeliveries, waiters: DeliveryWaiters,
         now: @escaping WallClock
     ) {
         self.store = store

@@ -32,13 +32,13 @@ struct DeliveryAttemptRunner: Sendable {
     let logger: Logger
 
     /// Makes the attempt; it ends soon when the transfer is aborted.
-    func run(_ transfer: Transfer) async -> AttemptResult {
+    func run(_ transfer: InFlightDelivery) async -> AttemptResult {
         let outcome = await transfer.run { await attempt(transfer) }
         return AttemptResult(
             transfer: transfer, conclusion: await conclusion(after: outcome, transfer), pause: pause(after: outcome))
     }
 
-    private func attempt(_ transfer: Transfer) async -> Outcome {
+    private func attempt(_ transfer: InFlightDelivery) async -> Outcome {
         let delivery = transfer.delivery
         let time = clock.remaining(until: delivery.deadline)
         guard time >= policy.minimumAttemptTime else {
@@ -79,7 +79,8 @@ extension DeliveryAttemptRunner {
     /// the purchase's own environment.
     ///
     /// - Returns: nil when the delivery can go on.
-    private func lookUp(_ transfer: Transfer, _ app: App, until end: ContinuousClock.Instant) async -> Outcome? {
+    private func lookUp(_ transfer: InFlightDelivery, _ app: App, until end: ContinuousClock.Instant) async -> Outcome?
+    {
         let delivery = transfer.delivery
         guard delivery.environment == nil || delivery.purchase == nil else { return nil }
         let startedAt = clock.now()
@@ -106,7 +107,7 @@ extension DeliveryAttemptRunner {
     }
 
     /// The caller named a user before anybody knew whose the purchase is.
-    private func objectionOfOwner(_ transfer: Transfer) async -> Outcome? {
+    private func objectionOfOwner(_ transfer: InFlightDelivery) async -> Outcome? {
         let delivery = transfer.delivery
         guard let user = delivery.user, let purchase = delivery.purchase else { return nil }
         do throws(ServiceError) {
@@ -125,7 +126,7 @@ extension DeliveryAttemptRunner {
     /// The one gate: nothing is sent that it objects to, or while it cannot be asked.
     ///
     /// - Returns: nil when the delivery can go on.
-    private func askGate(_ transfer: Transfer) async -> Outcome? {
+    private func askGate(_ transfer: InFlightDelivery) async -> Outcome? {
         do throws(ServiceError) {
             let objection = try await consents.consentObjection(to: ConsentSubject(transfer.delivery))
             return objection.map { Outcome(verdict: .objected($0.error)) }
@@ -134,7 +135,7 @@ extension DeliveryAttemptRunner {
         }
     }
 
-    private func send(_ transfer: Transfer, _ app: App, until end: ContinuousClock.Instant) async -> Outcome {
+    private func send(_ transfer: InFlightDelivery, _ app: App, until end: ContinuousClock.Instant) async -> Outcome {
         let delivery = transfer.delivery
         guard let environment = delivery.environment, app.environments.contains(environment) else {
             return misconfigured(

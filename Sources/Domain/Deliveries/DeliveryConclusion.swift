@@ -42,7 +42,7 @@ package struct DeliveryConclusion: Sendable {
 
 /// What one attempt came to, as it is to be recorded.
 struct AttemptResult: Sendable {
-    let transfer: Transfer
+    let transfer: InFlightDelivery
     let conclusion: DeliveryConclusion
     /// A lane that others need not try for so long.
     let pause: (lane: AppEnvironment, duration: Duration)?
@@ -74,7 +74,7 @@ struct AttemptResult: Sendable {
 
 extension DeliveryAttemptRunner {
     /// What is to be recorded of an attempt.
-    func conclusion(after outcome: Outcome, _ transfer: Transfer) async -> DeliveryConclusion {
+    func conclusion(after outcome: Outcome, _ transfer: InFlightDelivery) async -> DeliveryConclusion {
         let delivery = transfer.delivery
         let isAccepted = if case .accepted = outcome.verdict { true } else { false }
         return DeliveryConclusion(
@@ -90,7 +90,7 @@ extension DeliveryAttemptRunner {
         return (lane, notBefore ?? policy.unsentPause)
     }
 
-    private func end(_ outcome: Outcome, _ transfer: Transfer) async -> DeliveryConclusion.Outcome {
+    private func end(_ outcome: Outcome, _ transfer: InFlightDelivery) async -> DeliveryConclusion.Outcome {
         switch outcome.verdict {
         case .accepted: .accepted
         case .refused(let error): .refused(DeliveryFailure(error))
@@ -101,7 +101,7 @@ extension DeliveryAttemptRunner {
     }
 
     /// Whoever aborts has told the store to cancel it, or consent to object; else it is attempted again.
-    private func end(ofAborted transfer: Transfer, _ error: ServiceError) async -> DeliveryConclusion.Outcome {
+    private func end(ofAborted transfer: InFlightDelivery, _ error: ServiceError) async -> DeliveryConclusion.Outcome {
         let objection = try? await consents.consentObjection(to: ConsentSubject(transfer.delivery))
         if let objection { return .cancelled(DeliveryFailure(objection.error)) }
         return .retry(at: clock.now(), DeliveryFailure(error))

@@ -39,7 +39,7 @@ package final class DeliveryDispatcher: Sendable {
     private static let owedPause = Duration.seconds(1)
 
     private let store: any DeliveryStore
-    private let transfers: TransfersUnderWay
+    private let transfers: InFlightDeliveries
     private let waiters: DeliveryWaiters
     private let clock: ServiceClock
     private let policy: DispatchPolicy
@@ -64,7 +64,7 @@ package final class DeliveryDispatcher: Sendable {
     ///   - logger: where trouble is told.
     package init(
         store: any DeliveryStore, consents: any ConsentStore, links: any LinkStore, gateway: any AppStoreGateway,
-        apps: AppCatalog, transfers: TransfersUnderWay, waiters: DeliveryWaiters, clock: ServiceClock,
+        apps: AppCatalog, transfers: InFlightDeliveries, waiters: DeliveryWaiters, clock: ServiceClock,
         policy: DispatchPolicy, worker: String, logger: Logger
     ) {
         self.store = store
@@ -143,7 +143,7 @@ extension DeliveryDispatcher {
     /// Looks at the store once.
     ///
     /// - Returns: how long the loop can wait if nobody kicks it.
-    private func turn(_ round: inout Round, _ start: (Transfer) -> Void) async -> Duration {
+    private func turn(_ round: inout Round, _ start: (InFlightDelivery) -> Void) async -> Duration {
         do throws(ServiceError) {
             let pause = try await look(&round, start)
             if round.storeFailures > 0 { logger.notice("Deliveries can be read and recorded again") }
@@ -160,7 +160,8 @@ extension DeliveryDispatcher {
         }
     }
 
-    private func look(_ round: inout Round, _ start: (Transfer) -> Void) async throws(ServiceError) -> Duration {
+    private func look(_ round: inout Round, _ start: (InFlightDelivery) -> Void) async throws(ServiceError) -> Duration
+    {
         // What Apple has accepted must be recorded before anything is taken for interrupted or expired.
         await pulse.inStore { await settleOwed() }
         try await recover(&round)
@@ -203,7 +204,7 @@ extension DeliveryDispatcher {
 
     /// Claims what is due as far as there is room: from where the last look ended to the end, then once from the start.
     private func claim(
-        at now: Date, _ round: inout Round, _ start: (Transfer) -> Void
+        at now: Date, _ round: inout Round, _ start: (InFlightDelivery) -> Void
     ) async throws(ServiceError) {
         var isFromStart = round.position == nil
         round.lanes = 0
@@ -238,7 +239,7 @@ extension DeliveryDispatcher {
 
 extension DeliveryDispatcher {
     /// Makes one attempt, and records what became of it.
-    private func attempt(_ transfer: Transfer) async {
+    private func attempt(_ transfer: InFlightDelivery) async {
         let result = await runner.run(transfer)
         if let pause = result.pause {
             let end = clock.monotonicNow() + pause.duration

@@ -1,12 +1,12 @@
 /// Shows deliveries to callers and ends them on request.
 package struct DeliveryService: Sendable {
     private let store: any DeliveryStore
-    private let transfers: TransfersUnderWay
+    private let transfers: InFlightDeliveries
     private let waiters: DeliveryWaiters
     private let now: WallClock
 
     package init(
-        store: any DeliveryStore, transfers: TransfersUnderWay, waiters: DeliveryWaiters, now: @escaping WallClock
+        store: any DeliveryStore, transfers: InFlightDeliveries, waiters: DeliveryWaiters, now: @escaping WallClock
     ) {
         self.store = store
         self.transfers = transfers

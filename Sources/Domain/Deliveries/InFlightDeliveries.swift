@@ -7,9 +7,9 @@ import Synchronization
 /// (2) comes after (4), the question finds the commit and nothing is sent. If it comes before, then so did (1), and the look
 /// finds the attempt, ends it and awaits its end. And because what a claim brings is registered before a look that follows
 /// the claim goes on, a delivery that was claimed before (4) never escapes (5).
-package final class TransfersUnderWay: Sendable {
+package final class InFlightDeliveries: Sendable {
     private struct State {
-        var transfers: [ObjectIdentifier: Transfer] = [:]
+        var transfers: [ObjectIdentifier: InFlightDelivery] = [:]
         var claims = 0
         var waiting: [CheckedContinuation<Void, Never>] = []
     }
@@ -37,7 +37,7 @@ package final class TransfersUnderWay: Sendable {
         app: String, where isMeant: (Delivery) async throws(Failure) -> Bool
     ) async throws(Failure) -> [Delivery] {
         await claimsHaveEnded()
-        var meant: [Transfer] = []
+        var meant: [InFlightDelivery] = []
         for transfer in state.withLock({ Array($0.transfers.values) }) {
             let delivery = transfer.delivery
             guard delivery.app == app, try await isMeant(delivery) else { continue }
@@ -59,7 +59,7 @@ package final class TransfersUnderWay: Sendable {
         return await endings(of: meant)
     }
 
-    private func endings(of transfers: [Transfer]) async -> [Delivery] {
+    private func endings(of transfers: [InFlightDelivery]) async -> [Delivery] {
         var endings: [Delivery] = []
         for transfer in transfers { endings.append(await transfer.ending()) }
         return endings
@@ -79,23 +79,23 @@ package final class TransfersUnderWay: Sendable {
 
 // MARK: For those who send
 
-extension TransfersUnderWay {
+extension InFlightDeliveries {
     /// Claims deliveries and registers an attempt for each.
     ///
     /// - Returns: the attempts, and what the claim said.
     /// - Throws: what the claim throws.
     func registering(
         _ claim: () async throws(ServiceError) -> DeliveryClaim.Result
-    ) async throws(ServiceError) -> (transfers: [Transfer], claim: DeliveryClaim.Result) {
+    ) async throws(ServiceError) -> (transfers: [InFlightDelivery], claim: DeliveryClaim.Result) {
         state.withLock { $0.claims += 1 }
-        var transfers: [Transfer] = []
+        var transfers: [InFlightDelivery] = []
         defer { register(transfers) }
         let result = try await claim()
-        transfers = result.deliveries.map(Transfer.init)
+        transfers = result.deliveries.map(InFlightDelivery.init)
         return (transfers, result)
     }
 
-    private func register(_ transfers: [Transfer]) {
+    private func register(_ transfers: [InFlightDelivery]) {
         let waiting = state.withLock { state in
             for transfer in transfers { state.transfers[ObjectIdentifier(transfer)] = transfer }
             state.claims -= 1
@@ -107,14 +107,14 @@ extension TransfersUnderWay {
     }
 
     /// Says that nothing of an attempt is sent any more, and what became of its delivery.
-    func end(_ transfer: Transfer, as delivery: Delivery) {
+    func end(_ transfer: InFlightDelivery, as delivery: Delivery) {
         state.withLock { _ = $0.transfers.removeValue(forKey: ObjectIdentifier(transfer)) }
         transfer.end(as: delivery)
     }
 }
 
 /// One delivery between its claim and the end of its attempt.
-final class Transfer: Sendable {
+final class InFlightDelivery: Sendable {
     private struct State {
         var delivery: Delivery
         var isAborted = false

@@ -16,7 +16,7 @@ package struct Refunds: Sendable {
     /// Nil when the configuration switches it off.
     package let history: HistorySearch?
     /// What is being handed to Apple at this moment.
-    package let transfers: TransfersUnderWay
+    package let transfers: InFlightDeliveries
 
     package struct Ports: Sendable {
         package var deliveries: any DeliveryStore
@@ -37,7 +37,7 @@ package struct Refunds: Sendable {
 
     init(_ ports: Ports, settings: Services.Settings, snapshots: SnapshotCache) {
         let (clock, logger) = (ports.clock, ports.logger)
-        let (transfers, outcomes) = (TransfersUnderWay(), DeliveryWaiters())
+        let (transfers, outcomes) = (InFlightDeliveries(), DeliveryWaiters())
         let dispatcher = DeliveryDispatcher(
             store: ports.deliveries, consents: ports.consents, links: ports.links, gateway: ports.appStore,
             apps: settings.apps, transfers: transfers, outcomes: outcomes, clock: clock, policy: settings.dispatch,

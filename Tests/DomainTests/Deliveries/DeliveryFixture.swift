@@ -71,7 +71,7 @@ struct DeliveryFixture: Sendable {
     var consumption: ConsumptionService { services.refunds.consumption }
     var deliveries: DeliveryService { services.refunds.deliveries }
     var consent: ConsentService { services.refunds.consent }
-    var transfers: TransfersUnderWay { services.refunds.transfers }
+    var transfers: InFlightDeliveries { services.refunds.transfers }
 }
 
 // MARK: Time
