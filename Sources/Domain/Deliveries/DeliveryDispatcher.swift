@@ -46,7 +46,7 @@ package final class DeliveryDispatcher: Sendable {
     private let logger: Logger
     private let worker: String
     private let runner: DeliveryAttemptRunner
-    private let pulse = LoopPulse()
+    private let loopHeartbeat = LoopHeartbeat()
     private let state = Mutex(State())
     private let signal = WakeSignal()
 
@@ -115,7 +115,7 @@ package final class DeliveryDispatcher: Sendable {
     ///
     /// Returns at once while the loop waits for the store, whose own heartbeat tells of it.
     package func heartbeat() async {
-        guard let turn = pulse.nextTurn() else { return }
+        guard let turn = loopHeartbeat.nextTurn() else { return }
         kick()
         for await _ in turn {}
     }
@@ -126,12 +126,12 @@ package final class DeliveryDispatcher: Sendable {
         await withDiscardingTaskGroup { group in
             var round = Round(recovery: clock.monotonicNow())
             while !isStopping {
-                pulse.turned()
+                loopHeartbeat.turned()
                 let pause = await turn(&round) { transfer in group.addTask { await self.attempt(transfer) } }
                 if round.lanes > Self.lanesWithoutRest { try? await clock.sleep(round.rest) }
                 await signal.wait(atMost: pause, by: clock)
             }
-            pulse.ended()
+            loopHeartbeat.ended()
         }
         await settleOwed()
     }
@@ -163,12 +163,12 @@ extension DeliveryDispatcher {
     private func look(_ round: inout Round, _ start: (InFlightDelivery) -> Void) async throws(ServiceError) -> Duration
     {
         // What Apple has accepted must be recorded before anything is taken for interrupted or expired.
-        await pulse.inStore { await settleOwed() }
+        await loopHeartbeat.inStore { await settleOwed() }
         try await recover(&round)
         let now = clock.now()
         try await claim(at: now, &round, start)
         try await expire(at: now)
-        let next = try await pulse.inStore { () throws(ServiceError) in
+        let next = try await loopHeartbeat.inStore { () throws(ServiceError) in
             try await store.nextDeliveryEvent(after: now)
         }
         var pause = policy.longestPause
@@ -182,7 +182,7 @@ extension DeliveryDispatcher {
     /// Gives back, at first and now and then, what was claimed by workers that are no more.
     private func recover(_ round: inout Round) async throws(ServiceError) {
         guard clock.remaining(until: round.recovery) <= .zero else { return }
-        let count = try await pulse.inStore { () throws(ServiceError) in
+        let count = try await loopHeartbeat.inStore { () throws(ServiceError) in
             try await store.recoverDeliveries(worker: worker, at: clock.now())
         }
         if count > 0 {
@@ -195,7 +195,7 @@ extension DeliveryDispatcher {
     private func expire(at now: Date) async throws(ServiceError) {
         var expired: [Delivery]
         repeat {
-            expired = try await pulse.inStore { () throws(ServiceError) in
+            expired = try await loopHeartbeat.inStore { () throws(ServiceError) in
                 try await store.expireDeliveries(at: now, limit: Self.expiryBatch)
             }
             expired.forEach(outcomes.post)
@@ -219,7 +219,7 @@ extension DeliveryDispatcher {
             let claim = DeliveryClaim(
                 worker: worker, now: now, leaseUntil: clock.now() + policy.lease,
                 limit: policy.concurrency - underWay, skipping: skipping, after: round.position)
-            let (claims, claimed) = try await pulse.inStore { () throws(ServiceError) in
+            let (claims, claimed) = try await loopHeartbeat.inStore { () throws(ServiceError) in
                 try await transfers.registering { () throws(ServiceError) in
                     try await store.claimDeliveries(claim)
                 }

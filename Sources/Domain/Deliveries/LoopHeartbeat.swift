@@ -3,7 +3,7 @@ import Synchronization
 /// Knows whether a loop is held up by the store right now, and tells a watchdog when the loop next turns.
 ///
 /// A store that hangs is no fault of the loop, so that whoever asks then is answered at once.
-final class LoopPulse: Sendable {
+final class LoopHeartbeat: Sendable {
     private struct State {
         var isRunning = false
         var isInStore = false
