@@ -24,13 +24,13 @@ final class GroupCommit: Sendable {
     }
 
     private let pool: DatabasePool
-    private let gauge: ExecutorGauge
+    private let executorHeartbeat: ExecutorHeartbeat
     private let state = Mutex(State())
     private let commits = Atomic(0)
 
-    init(pool: DatabasePool, gauge: ExecutorGauge) {
+    init(pool: DatabasePool, executorHeartbeat: ExecutorHeartbeat) {
         self.pool = pool
-        self.gauge = gauge
+        self.executorHeartbeat = executorHeartbeat
     }
 
     /// How many transactions were committed.
@@ -54,7 +54,7 @@ final class GroupCommit: Sendable {
             let (writes, areMore) = take()
             // A turn of its own for the rest, so that the watchdog's beat comes between.
             if areMore { schedule() }
-            for finish in gauge.inside({ commit(writes, in: database) }) { finish() }
+            for finish in executorHeartbeat.inside({ commit(writes, in: database) }) { finish() }
         }
     }
 

@@ -20,7 +20,7 @@ package final class SQLiteStore: Sendable {
     /// Rings after each commit that kept events.
     package let changes: ChangeSignal
     let pool: DatabasePool
-    let gauge: ExecutorGauge
+    let executorHeartbeat: ExecutorHeartbeat
     let commits: GroupCommit
     let maximumKnownIdentifiers: Int
     let tombstones: Tombstones
@@ -30,8 +30,8 @@ package final class SQLiteStore: Sendable {
         changes = ChangeSignal()
         pool.add(transactionObserver: EventObserver(changes: changes), extent: .databaseLifetime)
         self.pool = pool
-        gauge = ExecutorGauge()
-        commits = GroupCommit(pool: pool, gauge: gauge)
+        executorHeartbeat = ExecutorHeartbeat()
+        commits = GroupCommit(pool: pool, executorHeartbeat: executorHeartbeat)
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
         self.tombstones = tombstones
         self.lock = lock

@@ -21,9 +21,9 @@ extension SQLiteStore {
     /// An executor at work inside the database counts as well: there a slow or full disk may hold it up. Returns early when
     /// its task is cancelled.
     package func heartbeat() async {
-        guard let nextRun = gauge.nextRun() else { return }
+        guard let nextRun = executorHeartbeat.nextRun() else { return }
         // A write that stands before this one in the queue counts as well: it tells the gauge before it enters the database.
-        pool.asyncWriteWithoutTransaction { [gauge] _ in gauge.ran() }
+        pool.asyncWriteWithoutTransaction { [executorHeartbeat] _ in executorHeartbeat.ran() }
         for await _ in nextRun {}
     }
 }
@@ -31,7 +31,7 @@ extension SQLiteStore {
 /// Knows whether the store's executor is inside the database right now, and tells who waits for it when it next runs.
 ///
 /// The executor is a serial queue, so it is inside at most once.
-final class ExecutorGauge: Sendable {
+final class ExecutorHeartbeat: Sendable {
     private struct State {
         var isInside = false
         /// Emptied by every run; a watchdog asks again only after an answer, so these are few.

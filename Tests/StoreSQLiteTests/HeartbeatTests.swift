@@ -17,7 +17,7 @@ struct HeartbeatTests {
         let folder = try StoreFolder()
         let store = try await folder.open()
         for _ in 0..<100 { await store.heartbeat() }
-        #expect(store.gauge.waitingCount == 0)
+        #expect(store.executorHeartbeat.waitingCount == 0)
     }
 
     @Test func `it beats while a slow write holds the executor inside the database`() async throws {
@@ -63,7 +63,7 @@ struct HeartbeatTests {
             beats.count.add(1, ordering: .releasing)
         }
         try await Wait.until("a heartbeat, or somebody who waits for it") {
-            store.gauge.waitingCount > 0 || beats.count.load(ordering: .acquiring) > 0
+            store.executorHeartbeat.waitingCount > 0 || beats.count.load(ordering: .acquiring) > 0
         }
         // Reads have executors of their own: while one runs, a beat would have had its time.
         _ = try await store.links(app: "coins", user: try UserID("alice"))
