@@ -57,7 +57,7 @@ package struct RequestHandler: Sendable {
     ///
     /// Cancelled when the client goes away. `place`: what the request may let go while it waits.
     package func respond(
-        to request: Request, from channel: any Channel, place: RequestPlace? = nil
+        to request: Request, from channel: any Channel, slot: RequestSlot? = nil
     ) async -> Response {
         let start = ContinuousClock.now
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
@@ -74,7 +74,7 @@ package struct RequestHandler: Sendable {
             answer = try await respond(
                 to: request,
                 Surroundings(
-                    requestID: requestID, start: start, preferences: preferences, caller: caller, place: place),
+                    requestID: requestID, start: start, preferences: preferences, caller: caller, slot: slot),
                 found, parameters)
         } catch {
             record.failure = error
@@ -95,7 +95,7 @@ package struct RequestHandler: Sendable {
         let start: ContinuousClock.Instant
         let preferences: PreferHeader
         let caller: Caller?
-        let place: RequestPlace?
+        let slot: RequestSlot?
     }
 
     private func respond(
@@ -115,7 +115,7 @@ package struct RequestHandler: Sendable {
             parameters: parameters, query: try QueryString.parse(request.uri.query),
             body: try await RequestBodyReader.read(request, route.body, maximumBytes: options.maximumBodyBytes),
             caller: surroundings.caller, deadline: surroundings.start + min(options.deadline, wait ?? options.deadline),
-            place: surroundings.place)
+            slot: surroundings.slot)
         return try await route.handler(input)
     }
 

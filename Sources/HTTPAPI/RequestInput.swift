@@ -19,7 +19,7 @@ package struct RequestInput: Sendable {
     /// No wait lasts beyond this.
     let deadline: ContinuousClock.Instant
     /// What the request may let go while it waits for something that may take a minute; nil where nothing is bounded.
-    let place: RequestPlace?
+    let slot: RequestSlot?
 
     /// A path parameter of the route.
     ///

@@ -40,20 +40,20 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     var ending = Ending()
     var deadline = Deadline()
     let presence = ClientPresence()
-    let permit: RequestPermit
+    let slot: ConnectionSlot
     let answerOverload: OverloadAnswer
 
     /// Whether the request whose parts arrive has been answered already, because there was no place for it.
     var isTurningAway = false
 
     init(
-        configuration: ListenerConfiguration, gate: RequestGate,
+        configuration: ListenerConfiguration, limiter: RequestLimiter,
         answeringOverload answerOverload: @escaping OverloadAnswer, logger: Logger
     ) {
         self.configuration = configuration
         self.answerOverload = answerOverload
         self.logger = logger
-        permit = RequestPermit(gate: gate)
+        slot = ConnectionSlot(limiter: limiter)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -90,7 +90,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head, .body: context.write(data, promise: promise)
         case .end:
             ledger.responseEnds()
-            if ledger.responsesOwed <= 0 { permit.giveBack() }
+            if ledger.responsesOwed <= 0 { slot.giveBack() }
             writeLastPart(data, context, promise)
             answerRefusalInItsTurn(context)
             if case .serving = phase, isLastRequest, ledger.responsesOwed == 0 {
@@ -136,7 +136,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
         ledger.requestBegins()
         isLastRequest = request.isLastOnItsConnection
-        guard permit.take() else { return turnAway(request, context) }
+        guard slot.take() else { return turnAway(request, context) }
         if request.headerFields[.expect]?.lowercased() == "100-continue", ledger.responsesOwed == 1 {
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }

@@ -90,7 +90,7 @@ extension Listener {
                     // handled, which can be in the stream when a cancelled task no longer reads it.
                     channel.closeFuture.whenComplete { _ in withExtendedLifetime(connection) {} }
                     accepted.yield(
-                        AcceptedConnection(http: connection, presence: handler.presence, permit: handler.permit))
+                        AcceptedConnection(http: connection, presence: handler.presence, slot: handler.slot))
                     if let order = connections.order { OpenConnections.pass(order, to: channel) }
                 }
             }
@@ -107,13 +107,13 @@ extension Listener {
 extension HTTP1Channel.Configuration {
     /// The limits of a listener as HummingbirdCore and our own handler take them.
     init(
-        _ configuration: ListenerConfiguration, gate: RequestGate,
+        _ configuration: ListenerConfiguration, limiter: RequestLimiter,
         answeringOverload answerOverload: @escaping OverloadAnswer, logger: Logger
     ) {
         self.init(
             additionalChannelHandlers: [
                 ConnectionGuard(
-                    configuration: configuration, gate: gate, answeringOverload: answerOverload, logger: logger)
+                    configuration: configuration, limiter: limiter, answeringOverload: answerOverload, logger: logger)
             ],
             idleTimeout: nil,
             httpDecoderConfiguration: DecoderConfiguration(

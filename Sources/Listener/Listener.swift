@@ -11,7 +11,7 @@ struct AcceptedConnection: Sendable {
 
     let http: HTTP1Channel.Value
     let presence: ClientPresence
-    let permit: RequestPermit
+    let slot: ConnectionSlot
 }
 
 /// Listens on one address and serves HTTP/1.1 on the connections it accepts.
@@ -65,7 +65,7 @@ package actor Listener: Service {
         http = HTTP1Channel(
             responder: responder,
             configuration: HTTP1Channel.Configuration(
-                configuration, gate: RequestGate(limit: configuration.maximumRequests, logger: logger),
+                configuration, limiter: RequestLimiter(limit: configuration.maximumRequests, logger: logger),
                 answeringOverload: answerOverload ?? Refusal.answerOverload, logger: logger))
     }
 
@@ -80,7 +80,7 @@ package actor Listener: Service {
     ///   - logger: the listener's name is added to what is logged.
     package init(
         configuration: ListenerConfiguration,
-        answering respond: @escaping @Sendable (Request, any Channel, RequestPermit?) async -> Response,
+        answering respond: @escaping @Sendable (Request, any Channel, ConnectionSlot?) async -> Response,
         answeringOverload answerOverload: OverloadAnswer? = nil,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger
@@ -90,7 +90,7 @@ package actor Listener: Service {
             responder: { request, writer, channel in
                 let connection = AcceptedConnection.current
                 let response = await ClientPresence.cancelWhenGone(connection?.presence) {
-                    await respond(request, channel, connection?.permit)
+                    await respond(request, channel, connection?.slot)
                 }
                 try await writer.write(response: response.head, body: response.body)
             },
@@ -161,7 +161,7 @@ package actor Listener: Service {
                     await AcceptedConnection.$current.withValue(connection) {
                         await http.handle(value: connection.http, logger: logger)
                     }
-                    connection.permit.giveBack()
+                    connection.slot.giveBack()
                 }
             }
         }

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// There is no queue: what waits in one gets older, and an answer that comes after its caller has given up was work for
 /// nobody. Turned away in a few microseconds, a caller can go elsewhere or come back.
-final class RequestGate: Sendable {
+final class RequestLimiter: Sendable {
     /// Nil for no bound.
     private let limit: Int?
     private let logger: Logger
@@ -48,7 +48,7 @@ final class RequestGate: Sendable {
 
 /// The place that one connection takes among the requests that are worked on: requests of a connection are answered one
 /// after the other, so it takes one at most.
-package final class RequestPermit: Sendable {
+package final class ConnectionSlot: Sendable {
     private enum State {
         case outside
         case inside
@@ -56,16 +56,16 @@ package final class RequestPermit: Sendable {
         case idle
     }
 
-    private let gate: RequestGate
+    private let limiter: RequestLimiter
     private let state = Mutex(State.outside)
 
-    init(gate: RequestGate) { self.gate = gate }
+    init(limiter: RequestLimiter) { self.limiter = limiter }
 
     /// Takes a place, if there is one or the connection has one.
     func take() -> Bool {
         state.withLock { state in
             guard state == .outside else { return true }
-            guard gate.admit() else { return false }
+            guard limiter.admit() else { return false }
             state = .inside
             return true
         }
@@ -74,7 +74,7 @@ package final class RequestPermit: Sendable {
     /// Gives the place back, if there is one.
     func giveBack() {
         state.withLock { state in
-            if state == .inside { gate.leave() }
+            if state == .inside { limiter.leave() }
             state = .outside
         }
     }
@@ -85,11 +85,11 @@ package final class RequestPermit: Sendable {
     /// Takes the place again; nobody who was let in is turned away later on.
     package func endIdling() { change(from: .idle, to: .inside) { $0.readmit() } }
 
-    private func change(from expected: State, to next: State, _ tell: (RequestGate) -> Void) {
+    private func change(from expected: State, to next: State, _ tell: (RequestLimiter) -> Void) {
         state.withLock { state in
             guard state == expected else { return }
             state = next
-            tell(gate)
+            tell(limiter)
         }
     }
 }

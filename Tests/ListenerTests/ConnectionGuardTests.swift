@@ -25,7 +25,7 @@ import Testing
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
         try pipeline.addHandler(
             ConnectionGuard(
-                configuration: configuration, gate: RequestGate(limit: nil, logger: .quiet),
+                configuration: configuration, limiter: RequestLimiter(limit: nil, logger: .quiet),
                 answeringOverload: Refusal.answerOverload, logger: .quiet))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         channel.read()

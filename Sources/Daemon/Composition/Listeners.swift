@@ -61,8 +61,8 @@ struct Listeners {
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),
-            answering: { request, channel, permit in
-                await handler.respond(to: request, from: channel, place: permit.map(RequestPlace.init))
+            answering: { request, channel, slot in
+                await handler.respond(to: request, from: channel, slot: slot.map(RequestSlot.init))
             }, answeringOverload: handler.turnAway, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
@@ -95,9 +95,9 @@ struct Listeners {
     }
 }
 
-extension RequestPlace {
-    init(_ permit: RequestPermit) {
-        self.init(leave: permit.beginIdling, retake: permit.endIdling)
+extension RequestSlot {
+    init(_ slot: ConnectionSlot) {
+        self.init(leave: slot.beginIdling, retake: slot.endIdling)
     }
 }
 

@@ -27,12 +27,12 @@ package struct ConsumptionService: Sendable {
         /// What must be the same in every request under one key.
         package let requestContent: [UInt8]
         /// What the request lets go while its caller waits for Apple; nil where nothing is bounded.
-        package let place: RequestPlace?
+        package let slot: RequestSlot?
 
         package init(
             caller: String, target: Target, answer: ConsumptionAnswer, environment: AppStoreEnvironment? = nil,
             deadline: Date? = nil, wait: Duration = .zero, idempotencyKey: IdempotencyKey? = nil,
-            requestContent: [UInt8] = [], place: RequestPlace? = nil
+            requestContent: [UInt8] = [], slot: RequestSlot? = nil
         ) {
             self.caller = caller
             self.target = target
@@ -42,7 +42,7 @@ package struct ConsumptionService: Sendable {
             self.wait = wait
             self.idempotencyKey = idempotencyKey
             self.requestContent = requestContent
-            self.place = place
+            self.slot = slot
         }
     }
 
@@ -104,7 +104,7 @@ package struct ConsumptionService: Sendable {
         let digest = digest(request.requestContent)
         if let key = request.idempotencyKey, let known = try await deliveries.delivery(for: key, at: clock.now()) {
             guard known.requestDigest == digest else { throw Self.keyReused(known.delivery) }
-            return try await outcome(of: known.delivery, until: waitEnd, request.place)
+            return try await outcome(of: known.delivery, until: waitEnd, request.slot)
         }
         let order = try await order(request, call, until: waitEnd)
         let draft = DeliveryDraft(
@@ -114,8 +114,8 @@ package struct ConsumptionService: Sendable {
         let watch = outcomes.watch(order.id)
         defer { outcomes.remove(watch) }
         switch try await deliveries.accept(draft) {
-        case .created(let delivery): return try await outcome(of: delivery, watch, until: waitEnd, request.place)
-        case .existing(let delivery): return try await outcome(of: delivery, until: waitEnd, request.place)
+        case .created(let delivery): return try await outcome(of: delivery, watch, until: waitEnd, request.slot)
+        case .existing(let delivery): return try await outcome(of: delivery, until: waitEnd, request.slot)
         case .keyReused(let delivery): throw Self.keyReused(delivery)
         case .anotherUnderWay(let delivery): throw Self.underWay(delivery)
         case .caseClosed(let refundCase): throw Self.closed(refundCase)
@@ -162,25 +162,25 @@ package struct ConsumptionService: Sendable {
 extension ConsumptionService {
     /// Waits for the end of a delivery that was known before.
     private func outcome(
-        of delivery: Delivery, until waitEnd: ContinuousClock.Instant, _ place: RequestPlace?
+        of delivery: Delivery, until waitEnd: ContinuousClock.Instant, _ slot: RequestSlot?
     ) async throws(ServiceError) -> Delivery {
         guard !delivery.state.isFinal else { return try Self.told(delivery) }
         let watch = outcomes.watch(delivery.id)
         defer { outcomes.remove(watch) }
         // It may have ended before the watch began.
-        return try await outcome(of: await latest(delivery), watch, until: waitEnd, place)
+        return try await outcome(of: await latest(delivery), watch, until: waitEnd, slot)
     }
 
     private func outcome(
         of delivery: Delivery, _ watch: DeliveryWaiters.Watch, until waitEnd: ContinuousClock.Instant,
-        _ place: RequestPlace?
+        _ slot: RequestSlot?
     ) async throws(ServiceError) -> Delivery {
         kick(delivery)
         let wait = clock.remaining(until: waitEnd)
         guard !delivery.state.isFinal, wait > .zero else { return try Self.told(delivery) }
         // While Apple cannot be reached many callers wait, and must not keep others from being taken over.
-        place?.leave()
-        defer { place?.retake() }
+        slot?.leave()
+        defer { slot?.retake() }
         if let ended = await outcomes.outcome(watch, within: wait, by: clock) { return try Self.told(ended) }
         return try Self.told(await latest(delivery))
     }

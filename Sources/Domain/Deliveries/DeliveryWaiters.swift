@@ -65,7 +65,7 @@ package final class DeliveryWaiters: Sendable {
 
 /// The place of a request among those that are worked on at once, which it can let go while it waits for something that
 /// may take a minute or never come.
-package struct RequestPlace: Sendable {
+package struct RequestSlot: Sendable {
     package let leave: @Sendable () -> Void
     package let retake: @Sendable () -> Void
 

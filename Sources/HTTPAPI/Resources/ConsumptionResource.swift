@@ -53,7 +53,7 @@ struct ConsumptionRoutes: Sendable {
             idempotencyKey: key.map {
                 IdempotencyKey(caller: caller, app: app.slug, route: "\(route)/consumption", key: $0)
             },
-            requestContent: Array("\(body.environment?.rawValue ?? "") ".utf8) + input.body, place: input.place)
+            requestContent: Array("\(body.environment?.rawValue ?? "") ".utf8) + input.body, slot: input.slot)
         let delivery = try await service.send(
             request, input.call(app, body.environment, priority: .deadlineBound))
         var answer = Answer.object(delivery.state == .accepted ? .ok : .accepted) {

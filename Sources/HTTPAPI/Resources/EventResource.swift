@@ -24,8 +24,8 @@ struct EventRoutes: Sendable {
         let wait = checks.run { () throws(ServiceError) in try input.integer("wait", in: 0...Self.maximumWait) ?? 0 }
         guard checks.havePassed, let start, let limit, let wait else { throw checks.error }
         // Whoever waits for events does no work meanwhile.
-        if wait > 0 { input.place?.leave() }
-        defer { input.place?.retake() }
+        if wait > 0 { input.slot?.leave() }
+        defer { input.slot?.retake() }
         let page = try await feed.events(
             app: app, from: start, limit: limit, wait: min(.seconds(wait), input.timeLeft))
         return Answer.object(capacity: 128 + page.events.count * EventBody.size) { writer in
