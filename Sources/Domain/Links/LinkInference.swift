@@ -1,7 +1,7 @@
 import Foundation
 
 /// Finds out what a verified notification teaches of users.
-struct NotificationTeacher: Sendable {
+struct LinkInference: Sendable {
     /// How many identifiers of an Apple Account are looked at to find its users.
     static let maximumIdentifiers = 1000
 

@@ -11,7 +11,7 @@ package final class NotificationProcessor: Sendable {
     package static let rescindConsent = "RESCIND_CONSENT"
 
     private let store: any NotificationStore
-    private let teacher: NotificationTeacher
+    private let inference: LinkInference
     private let consent: ConsentService
     private let snapshots: SnapshotCache
     private let makeID: @Sendable (Date) -> String
@@ -33,7 +33,7 @@ package final class NotificationProcessor: Sendable {
         snapshots: SnapshotCache, makeID: @escaping @Sendable (Date) -> String, clock: ServiceClock, logger: Logger
     ) {
         self.store = store
-        teacher = NotificationTeacher(links: links, memory: memory)
+        inference = LinkInference(links: links, memory: memory)
         self.consent = consent
         self.snapshots = snapshots
         self.makeID = makeID
@@ -117,7 +117,7 @@ extension NotificationProcessor {
         if notification.notificationType == Self.rescindConsent { try await withdrawConsent(stored) }
         let now = clock.now()
         _ = try await store.process(
-            stored, notice: CaseRules.Notice(stored), links: try await teacher.links(in: stored, at: now),
+            stored, notice: CaseRules.Notice(stored), links: try await inference.links(in: stored, at: now),
             newCaseID: makeID(now), at: now)
         if notification.notificationType == "REFUND_REVERSED" { snapshots.drop(app: stored.app) }
     }
@@ -131,7 +131,7 @@ extension NotificationProcessor {
                 metadata: ["app": "\(stored.app)", "notification": "\(notification.notificationUUID)"])
             return
         }
-        let users = try await teacher.users(of: account, app: stored.app, notification.environment)
+        let users = try await inference.users(of: account, app: stored.app, notification.environment)
         for user in users {
             try await consent.withdraw(
                 app: stored.app, user: user, source: Self.rescindConsent, at: notification.signedAt ?? stored.receivedAt
