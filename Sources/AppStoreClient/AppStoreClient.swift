@@ -22,7 +22,7 @@ package struct AppStoreClient: Sendable {
     ) {
         let transport = AppleTransport(configuration: configuration, client: client)
         let unauthorized = UnauthorizedProcedure(
-            canary: Canary(transport: transport, budget: budget), tokens: tokens, clock: clock, meter: meter,
+            probe: TokenProbe(transport: transport, budget: budget), tokens: tokens, clock: clock, meter: meter,
             logger: logger)
         let parts = UpstreamParts(
             transport: transport, tokens: tokens, budget: budget,

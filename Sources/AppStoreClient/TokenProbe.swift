@@ -8,7 +8,7 @@ import Synchronization
 ///
 /// It is Get Transaction Info for a transaction id that no purchase has: Apple judges the token first, so 401 is about the
 /// token, and any other answer (4040010, as a rule) shows that it was taken.
-struct Canary: Sendable {
+struct TokenProbe: Sendable {
     let transport: AppleTransport
     let budget: any CallBudget
 

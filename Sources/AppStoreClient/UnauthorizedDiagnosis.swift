@@ -21,7 +21,7 @@ final class UnauthorizedProcedure: Sendable {
         let expires: ContinuousClock.Instant
     }
 
-    private let canary: Canary
+    private let probe: TokenProbe
     private let tokens: any TokenSource
     private let clock: UpstreamClock
     private let meter: UpstreamMeter
@@ -30,8 +30,8 @@ final class UnauthorizedProcedure: Sendable {
     private let findings = Mutex<[AppEnvironment: Held]>([:])
     private let examinations: SingleFlight<AppEnvironment, Conclusion>
 
-    init(canary: Canary, tokens: any TokenSource, clock: UpstreamClock, meter: UpstreamMeter, logger: Logger) {
-        self.canary = canary
+    init(probe: TokenProbe, tokens: any TokenSource, clock: UpstreamClock, meter: UpstreamMeter, logger: Logger) {
+        self.probe = probe
         self.tokens = tokens
         self.clock = clock
         self.meter = meter
@@ -67,7 +67,7 @@ final class UnauthorizedProcedure: Sendable {
     ) async -> Conclusion {
         guard let token = try? await tokens.token(for: app) else { return .tryAgain }
         if let known = held(origin, keyID: token.keyID) { return .refused(known) }
-        let answer = await canary.ask(token, app, environment, within: clock.remaining(until: deadline.instant))
+        let answer = await probe.ask(token, app, environment, within: clock.remaining(until: deadline.instant))
         switch answer {
         case .accepted:
             keep(UnauthorizedFinding(.refusedForSomeCalls, keyID: token.keyID), app, environment)
@@ -102,7 +102,7 @@ final class UnauthorizedProcedure: Sendable {
     ) async -> Bool {
         for standby in await tokens.standbyTokens(for: app) {
             let time = clock.remaining(until: deadline.instant)
-            guard await canary.ask(standby, app, environment, within: time) == .accepted else { continue }
+            guard await probe.ask(standby, app, environment, within: time) == .accepted else { continue }
             guard await tokens.activate(standby, insteadOf: refused, for: app) else { return true }
             logger.warning(
                 "A standby key has taken over from one that Apple refuses",
@@ -120,7 +120,7 @@ final class UnauthorizedProcedure: Sendable {
         _ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, _ deadline: CallDeadline
     ) async -> UnauthorizedFinding.Cause? {
         let other: AppStoreEnvironment = environment == .production ? .sandbox : .production
-        switch await canary.ask(token, app, other, within: clock.remaining(until: deadline.instant)) {
+        switch await probe.ask(token, app, other, within: clock.remaining(until: deadline.instant)) {
         case .nothing:
             return nil
         case .accepted:

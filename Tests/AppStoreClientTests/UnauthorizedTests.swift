@@ -8,7 +8,7 @@ import Testing
 
 /// What happens when Apple answers 401.
 struct UnauthorizedTests {
-    private static let canary = "inApps/v1/transactions/0"
+    private static let probe = "inApps/v1/transactions/0"
 
     /// Answers 401 to the keys that are refused in an environment, 4040010 to the canary and an empty object to others.
     private static func apple(
@@ -18,7 +18,7 @@ struct UnauthorizedTests {
             let keyID = request.header("Authorization")?.dropFirst("Bearer ".count).prefix { $0 != "." } ?? ""
             let environment = request.path.split(separator: "/").first ?? ""
             guard refused(String(keyID), String(environment)) else {
-                return request.path.hasSuffix(canary) ? .apple(4_040_010) : .init("{}")
+                return request.path.hasSuffix(probe) ? .apple(4_040_010) : .init("{}")
             }
             return .init(status: 401, headers: date.map { [("Date", $0)] } ?? [])
         }
@@ -49,7 +49,7 @@ struct UnauthorizedTests {
             })
     }
 
-    @Test func `one canary serves all who wait, and its finding spares Apple and the key for a minute`() async throws {
+    @Test func `one probe serves all who wait, and its finding spares Apple and the key for a minute`() async throws {
         let parts = UpstreamFixture.Parts()
         try await UpstreamFixture.run(parts, handler: Self.apple { _, _ in true }) { fixture in
             await withTaskGroup(of: ServiceError?.self) { group in
@@ -67,8 +67,8 @@ struct UnauthorizedTests {
                 }
             }
             #expect(
-                fixture.calls.filter { $0.contains(Self.canary) } == [
-                    "/production/\(Self.canary) ACTIVE.2", "/sandbox/\(Self.canary) ACTIVE.2",
+                fixture.calls.filter { $0.contains(Self.probe) } == [
+                    "/production/\(Self.probe) ACTIVE.2", "/sandbox/\(Self.probe) ACTIVE.2",
                 ])
             #expect(parts.tokens.generation == 2)
 
@@ -133,8 +133,8 @@ struct UnauthorizedTests {
             #expect(parts.tokens.activeKeyID == "STANDBY")
             #expect(
                 fixture.calls.suffix(4) == [
-                    "/production/\(Self.canary) ACTIVE.2", "/production/\(Self.canary) BAD.1000",
-                    "/production/\(Self.canary) STANDBY.1000",
+                    "/production/\(Self.probe) ACTIVE.2", "/production/\(Self.probe) BAD.1000",
+                    "/production/\(Self.probe) STANDBY.1000",
                     "/production/inApps/v1/notifications/test STANDBY.1000",
                 ])
         }
@@ -182,23 +182,23 @@ struct UnauthorizedTests {
             })
     }
 
-    @Test func `a refusal that the canary does not share is retried once, and not looked into again at once`()
+    @Test func `a refusal that the probe does not share is retried once, and not looked into again at once`()
         async throws
     {
         try await UpstreamFixture.run(
-            handler: { $0.path.hasSuffix(Self.canary) ? .apple(4_040_010) : .init(status: 401) },
+            handler: { $0.path.hasSuffix(Self.probe) ? .apple(4_040_010) : .init(status: 401) },
             during: { fixture in
                 #expect(await fixture.make(.getRefundHistory).reason == .appleUnauthorized)
-                #expect(fixture.server.requests.count == 4, "two tokens, the canary, and once more")
+                #expect(fixture.server.requests.count == 4, "two tokens, the probe, and once more")
                 let outcome = await fixture.make(.getRefundHistory)
                 #expect(outcome.error?.cause == "refused_for_some_calls, key ACTIVE")
                 #expect(fixture.server.requests.count == 5)
             })
     }
 
-    @Test func `a canary without an answer proves nothing`() async throws {
+    @Test func `a probe without an answer proves nothing`() async throws {
         try await UpstreamFixture.run(
-            handler: { $0.path.hasSuffix(Self.canary) ? .init(status: 503) : .init(status: 401) },
+            handler: { $0.path.hasSuffix(Self.probe) ? .init(status: 503) : .init(status: 401) },
             during: { fixture in
                 #expect(await fixture.make(.getRefundHistory).error?.cause == "undetermined, key ACTIVE")
             })
@@ -209,7 +209,7 @@ struct UnauthorizedTests {
         gate.close()
         try await UpstreamFixture.run(
             handler: { request in
-                guard request.path.hasSuffix(Self.canary) else { return .init(status: 401) }
+                guard request.path.hasSuffix(Self.probe) else { return .init(status: 401) }
                 await gate.pass()
                 return .init(status: 503)
             },
