@@ -21,7 +21,7 @@ package struct AppStoreClient: Sendable {
         breaker: CircuitBreakerPolicy = .standard, clock: UpstreamClock, meter: UpstreamMeter, logger: Logger
     ) {
         let transport = AppleTransport(configuration: configuration, client: client)
-        let unauthorized = UnauthorizedProcedure(
+        let unauthorized = UnauthorizedDiagnosis(
             probe: TokenProbe(transport: transport, budget: budget), tokens: tokens, clock: clock, meter: meter,
             logger: logger)
         let parts = UpstreamParts(

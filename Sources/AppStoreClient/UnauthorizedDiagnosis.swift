@@ -8,7 +8,7 @@ import Synchronization
 /// | Cache | Key | Lifetime | Bound |
 /// | --- | --- | --- | --- |
 /// | findings | app and environment | 60 s; 1 h without a production release; 5 s undetermined | one an app and environment |
-final class UnauthorizedProcedure: Sendable {
+final class UnauthorizedDiagnosis: Sendable {
     /// What is to be done about a refused token.
     enum Conclusion: Sendable, Equatable {
         /// Another attempt may succeed: Apple takes the token now, or another key has taken over.
@@ -135,7 +135,7 @@ final class UnauthorizedProcedure: Sendable {
 
 // MARK: Findings
 
-extension UnauthorizedProcedure {
+extension UnauthorizedDiagnosis {
     /// The finding in force, if it is about the key that signs now.
     private func held(_ origin: AppEnvironment, keyID: String) -> UnauthorizedFinding? {
         let now = clock.monotonicNow()

@@ -125,7 +125,7 @@ struct UpstreamParts: Sendable {
     let tokens: any TokenSource
     let budget: any CallBudget
     let breakers: CircuitBreakers
-    let unauthorized: UnauthorizedProcedure
+    let unauthorized: UnauthorizedDiagnosis
     let clock: UpstreamClock
     let meter: UpstreamMeter
 }
