@@ -37,7 +37,7 @@ extension ConnectionGuard {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        deadline.hasPartialHead = deadline.hasPartialHead || (!deadline.sawPart && !ledger.isReadingRequest)
+        deadline.hasPartialHead = deadline.hasPartialHead || (!deadline.sawPart && !pipeline.isReadingRequest)
         deadline.sawPart = false
         deadline.isReading = false
         // The next handlers may have stopped asking for more.
@@ -107,8 +107,8 @@ extension ConnectionGuard {
         if ending.unwrittenAnswers > 0 || !context.channel.isWritable { return .peerToReceive }
         if ending.isLingering { return .peerToFinish }
         guard case .serving = phase else { return .responder }
-        if ledger.isReadingRequest || deadline.hasPartialHead { return .restOfRequest }
-        return ledger.responsesOwed == 0 ? .nextRequest : .responder
+        if pipeline.isReadingRequest || deadline.hasPartialHead { return .restOfRequest }
+        return pipeline.pendingResponses == 0 ? .nextRequest : .responder
     }
 
     private func limit(of wait: Wait) -> TimeAmount? {

@@ -31,7 +31,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     let configuration: ListenerConfiguration
     let logger: Logger
     var phase = Phase.serving
-    var ledger = ExchangeLedger()
+    var pipeline = PipelineState()
 
     /// Whether no request after the one that was last begun is served.
     var isLastRequest = false
@@ -58,15 +58,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         deadline.sawPart = true
-        guard case .serving = phase, ledger.isReadingRequest || !isLastRequest else { return }
+        guard case .serving = phase, pipeline.isReadingRequest || !isLastRequest else { return }
         switch unwrapInboundIn(data) {
         case .head(let request): requestBegins(request, context)
         case .body(let bytes):
-            ledger.bodyArrives(bytes.readableBytes)
-            guard ledger.bodyBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
+            pipeline.bodyArrives(bytes.readableBytes)
+            guard pipeline.bodyBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
             if !isTurningAway { context.fireChannelRead(data) }
         case .end:
-            ledger.requestEnds()
+            pipeline.requestEnds()
             // The next request, of which a part may be there already, has a time of its own.
             deadline.wait = .responder
             if !isTurningAway { context.fireChannelRead(data) }
@@ -81,21 +81,21 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
         switch unwrapOutboundIn(data) {
         case .head(var response) where response.status.kind != .informational:
-            ledger.responseBegins()
-            if ledger.responsesOwed == 1 {
+            pipeline.responseBegins()
+            if pipeline.pendingResponses == 1 {
                 isLastRequest = isLastRequest || isDraining
                 if isLastRequest { response.headerFields[.connection] = "close" }
             }
             context.write(wrapOutboundOut(.head(response)), promise: promise)
         case .head, .body: context.write(data, promise: promise)
         case .end:
-            ledger.responseEnds()
-            if ledger.responsesOwed <= 0 { slot.giveBack() }
+            pipeline.responseEnds()
+            if pipeline.pendingResponses <= 0 { slot.giveBack() }
             writeLastPart(data, context, promise)
             answerRefusalInItsTurn(context)
-            if case .serving = phase, isLastRequest, ledger.responsesOwed == 0 {
+            if case .serving = phase, isLastRequest, pipeline.pendingResponses == 0 {
                 // A client that does not know of the shutdown may be sending its next request.
-                end(context, lingering: ledger.isReadingRequest || isDraining)
+                end(context, lingering: pipeline.isReadingRequest || isDraining)
             }
         }
     }
@@ -105,7 +105,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch error {
         case HTTPParserError.invalidEOFState:
             // Without this error the responder would take the part of a body that has arrived for the whole.
-            if ledger.isReadingRequest { context.fireErrorCaught(error) }
+            if pipeline.isReadingRequest { context.fireErrorCaught(error) }
         case HTTPParserError.headerOverflow: refuse(.headerTooLarge, context)
         case HTTPParserError.invalidVersion: refuse(.unknownVersion, context)
         case is HTTPParserError, is HTTP1TypeConversionError: refuse(.malformed, context)
@@ -134,10 +134,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         deadline.hasPartialHead = false
         let declaredBytes = request.headerFields[.contentLength].flatMap(Int.init) ?? 0
         guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
-        ledger.requestBegins()
+        pipeline.requestBegins()
         isLastRequest = request.isLastOnItsConnection
         guard slot.take() else { return turnAway(request, context) }
-        if request.headerFields[.expect]?.lowercased() == "100-continue", ledger.responsesOwed == 1 {
+        if request.headerFields[.expect]?.lowercased() == "100-continue", pipeline.pendingResponses == 1 {
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }
         context.fireChannelRead(wrapInboundOut(.head(request)))
@@ -147,7 +147,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
         guard case .serving = phase else { return }
         logger.debug("Refused a request", metadata: ["status": "\(refusal.status.code)"])
-        let replacing = ledger.isReadingRequest
+        let replacing = pipeline.isReadingRequest
         phase = .refusing(refusal, replacing: replacing)
         // Whoever reads this request's body must not wait for the rest of it.
         if replacing { context.fireErrorCaught(refusal) }
@@ -157,15 +157,15 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func answerRefusalInItsTurn(_ context: ChannelHandlerContext) {
         guard case .refusing(let refusal, let replacing) = phase else { return }
-        let owedBefore = ledger.responsesOwed - (replacing ? 1 : 0)
-        guard owedBefore <= 0 else { return }
-        if replacing && ledger.isWritingResponse {
+        let pendingBefore = pipeline.pendingResponses - (replacing ? 1 : 0)
+        guard pendingBefore <= 0 else { return }
+        if replacing && pipeline.isWritingResponse {
             // Half of its own answer is out: only the end of the connection can tell the client that it is not whole.
             phase = .ended
             return context.close(promise: nil)
         }
         // Below zero its responder has answered it to the end already.
-        if owedBefore == 0 {
+        if pendingBefore == 0 {
             context.write(wrapOutboundOut(.head(refusal.head)), promise: nil)
             context.write(wrapOutboundOut(.body(refusal.body)), promise: nil)
             writeLastPart(wrapOutboundOut(.end(nil)), context, nil)

@@ -1,5 +1,5 @@
 /// Counts what was asked and what was answered on one connection, on which answers come in the order of the requests.
-struct ExchangeLedger {
+struct PipelineState {
     private var requestsBegun = 0
     private var responsesEnded = 0
 
@@ -13,7 +13,7 @@ struct ExchangeLedger {
     private(set) var bodyBytes = 0
 
     /// How many requests have begun and are not answered to the end.
-    var responsesOwed: Int { requestsBegun - responsesEnded }
+    var pendingResponses: Int { requestsBegun - responsesEnded }
 
     mutating func requestBegins() {
         requestsBegun += 1

@@ -28,7 +28,7 @@ package final class DeliveryDispatcher: Sendable {
         var isStopping = false
         var lanes = PausedLanes()
         /// What the store would not record.
-        var owed: [AttemptResult] = []
+        var pending: [AttemptResult] = []
     }
 
     /// How many deliveries are expired in one operation.
@@ -36,7 +36,7 @@ package final class DeliveryDispatcher: Sendable {
     /// A look through no more lanes than this costs next to nothing.
     private static let lanesWithoutRest = 100
     /// How soon what the store would not record is tried again.
-    private static let owedPause = Duration.seconds(1)
+    private static let pendingPause = Duration.seconds(1)
 
     private let store: any DeliveryStore
     private let transfers: InFlightDeliveries
@@ -133,7 +133,7 @@ package final class DeliveryDispatcher: Sendable {
             }
             loopHeartbeat.ended()
         }
-        await settleOwed()
+        await settlePending()
     }
 }
 
@@ -163,7 +163,7 @@ extension DeliveryDispatcher {
     private func look(_ round: inout Round, _ start: (InFlightDelivery) -> Void) async throws(ServiceError) -> Duration
     {
         // What Apple has accepted must be recorded before anything is taken for interrupted or expired.
-        await loopHeartbeat.inStore { await settleOwed() }
+        await loopHeartbeat.inStore { await settlePending() }
         try await recover(&round)
         let now = clock.now()
         try await claim(at: now, &round, start)
@@ -173,9 +173,9 @@ extension DeliveryDispatcher {
         }
         var pause = policy.longestPause
         if let next { pause = min(pause, clock.remaining(until: next)) }
-        let (lanes, isOwing) = state.withLock { ($0.lanes, !$0.owed.isEmpty) }
+        let (lanes, hasPending) = state.withLock { ($0.lanes, !$0.pending.isEmpty) }
         if let end = lanes.nextEnd { pause = min(pause, clock.remaining(until: end)) }
-        if isOwing { pause = min(pause, Self.owedPause) }
+        if hasPending { pause = min(pause, Self.pendingPause) }
         return max(min(pause, clock.remaining(until: round.recovery)), .milliseconds(1))
     }
 
@@ -253,7 +253,7 @@ extension DeliveryDispatcher {
                 metadata: ["delivery": "\(transfer.delivery.id)", "cause": "\(error.cause ?? error.message)"])
             // Nothing of it is sent any more, and whoever waits for that need not wait for the disk.
             transfers.end(transfer, as: result.unrecorded)
-            state.withLock { $0.owed.append(result) }
+            state.withLock { $0.pending.append(result) }
             kick()
         }
     }
@@ -275,16 +275,16 @@ extension DeliveryDispatcher {
     }
 
     /// Tries once more to record what the store would not.
-    private func settleOwed() async {
-        let owed = state.withLock { state in
-            defer { state.owed = [] }
-            return state.owed
+    private func settlePending() async {
+        let pending = state.withLock { state in
+            defer { state.pending = [] }
+            return state.pending
         }
-        for result in owed {
+        for result in pending {
             do throws(ServiceError) {
                 try await settle(result)
             } catch {
-                state.withLock { $0.owed.append(result) }
+                state.withLock { $0.pending.append(result) }
             }
         }
     }
