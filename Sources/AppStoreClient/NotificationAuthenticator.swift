@@ -84,7 +84,7 @@ package struct NotificationAuthenticator: NotificationVerifier {
 }
 
 /// Bounds how many unknown certificate chains are checked at the same time, as anybody can make us check one: some are
-/// checked, some wait for a moment, and the rest is turned away.
+/// checked, some wait for a moment, and the rest is shed.
 final class ChainCheckBound: Sendable {
     private struct State {
         var underWay = 0

@@ -51,7 +51,7 @@ extension ServiceError {
 
 extension RequestHandler {
     /// Answers a request that there is no place for; at once, on the event loop, before anything else is done.
-    package func turnAway(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
+    package func shed(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
         meter.countRefusal()
         let requestID = RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID()
         return overload.answer(requestID: requestID, date: clock.text())
@@ -60,7 +60,7 @@ extension RequestHandler {
 
 extension AppleProxyHandler {
     /// Answers a request that there is no place for; at once, on the event loop, before anything else is done.
-    package func turnAway(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
+    package func shed(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
         meter.countRefusal()
         let requestID = RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID()
         return AppleProxyRefusal.overload(now: now()).answer(requestID: requestID, date: clock.text())

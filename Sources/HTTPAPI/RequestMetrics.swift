@@ -19,7 +19,7 @@ final class RequestMeter: Sendable {
     private let handler: String
     private let factory: any MetricsFactory
     private let handles = Mutex(Handles())
-    /// Requests turned away because too many others were worked on.
+    /// Requests shed because too many others were worked on.
     private let refusals: Counter
 
     init(handler: String, factory: any MetricsFactory) {

@@ -136,7 +136,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
         pipeline.requestBegins()
         isLastRequest = request.isLastOnItsConnection
-        guard slot.take() else { return turnAway(request, context) }
+        guard slot.take() else { return shed(request, context) }
         if request.headerFields[.expect]?.lowercased() == "100-continue", pipeline.pendingResponses == 1 {
             context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
         }

@@ -56,7 +56,7 @@ package typealias OverloadAnswer = @Sendable (HTTPRequest) -> (head: HTTPRespons
 /// saying no.
 extension ConnectionGuard {
     /// Answers a request whose body, if any, is then read and thrown away; the connection stays.
-    func turnAway(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
+    func shed(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
         isTurningAway = true
         // A client that waits for leave to send its body may or may not send it now, so nothing can be read after it.
         if request.headerFields[.expect] != nil { isLastRequest = true }

@@ -12,7 +12,7 @@ package struct ListenerConfiguration: Sendable {
     /// The most connections open at once; more of them wait in the kernel's queue until one closes.
     package var maximumConnections = 1024
 
-    /// The most requests worked on at once, nil for no bound; more of them are turned away with 503.
+    /// The most requests worked on at once, nil for no bound; more of them are shed with 503.
     package var maximumRequests: Int?
 
     /// The most connections that the kernel keeps waiting; beyond `net.core.somaxconn` it has no effect.

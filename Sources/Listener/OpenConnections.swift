@@ -82,7 +82,7 @@ struct ConnectionAbortEvent: Sendable {}
 
 /// Stops accepting while the listener has as many connections as it may have, and keeps the register of them.
 ///
-/// It sits on the listening channel. What is not accepted waits in the kernel's queue, so nobody is turned away.
+/// It sits on the listening channel. What is not accepted waits in the kernel's queue, so nobody is shed.
 final class AcceptHandler: ChannelDuplexHandler {
     typealias InboundIn = any Channel
     typealias InboundOut = any Channel

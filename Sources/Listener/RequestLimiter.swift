@@ -2,7 +2,7 @@ import Logging
 import NIOCore
 import Synchronization
 
-/// Bounds how many requests of a listener are worked on at once; whoever comes beyond that is turned away at once.
+/// Bounds how many requests of a listener are worked on at once; whoever comes beyond that is shed at once.
 ///
 /// There is no queue: what waits in one gets older, and an answer that comes after its caller has given up was work for
 /// nobody. Turned away in a few microseconds, a caller can go elsewhere or come back.
@@ -82,7 +82,7 @@ package final class ConnectionSlot: Sendable {
     /// Gives the place back for as long as the request waits for something to happen that may take a minute or never come.
     package func beginIdling() { change(from: .inside, to: .idle) { $0.leave() } }
 
-    /// Takes the place again; nobody who was let in is turned away later on.
+    /// Takes the place again; nobody who was let in is shed later on.
     package func endIdling() { change(from: .idle, to: .inside) { $0.readmit() } }
 
     private func change(from expected: State, to next: State, _ tell: (RequestLimiter) -> Void) {

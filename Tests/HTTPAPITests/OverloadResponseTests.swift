@@ -21,7 +21,7 @@ struct OverloadResponseTests {
     @Test func `a service hears a problem that says when to come back`() async throws {
         let fixture = try await RequestHandlerFixture()
         for (given, expected) in [("abc-1", "abc-1"), ("has space", "made-here")] {
-            let (head, body) = fixture.handler.turnAway(request([requestID: given]))
+            let (head, body) = fixture.handler.shed(request([requestID: given]))
             #expect(head.status == .serviceUnavailable)
             #expect(head.headerFields[.retryAfter] == "1")
             #expect(head.headerFields[.contentType] == "application/problem+json")
@@ -38,7 +38,7 @@ struct OverloadResponseTests {
     }
 
     @Test func `a program for Apple's server hears it in Apple's form`() async throws {
-        let (head, body) = try await AppleProxyFixture().handler.turnAway(request())
+        let (head, body) = try await AppleProxyFixture().handler.shed(request())
         #expect(head.status == .serviceUnavailable)
         #expect(head.headerFields[.retryAfter] == "1700000001500")
         #expect(head.headerFields[.contentType] == "application/json")

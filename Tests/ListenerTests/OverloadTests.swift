@@ -5,7 +5,7 @@ import NIOCore
 import TestSupport
 import Testing
 
-/// So many requests are worked on at once; who comes beyond that is turned away at once and loses nothing by it.
+/// So many requests are worked on at once; who comes beyond that is shed at once and loses nothing by it.
 @Suite(.endsHangs) struct OverloadTests {
     private func expectTurnedAway(_ client: TestConnection, closing: Bool = false) async throws {
         let response = try await client.response()

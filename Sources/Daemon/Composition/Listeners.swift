@@ -63,7 +63,7 @@ struct Listeners {
             configuration: ListenerConfiguration(name, settings),
             answering: { request, channel, slot in
                 await handler.respond(to: request, from: channel, slot: slot.map(RequestSlot.init))
-            }, answeringOverload: handler.turnAway, eventLoopGroup: eventLoops, logger: logger)
+            }, answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
 
@@ -80,7 +80,7 @@ struct Listeners {
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),
             answering: { request, channel, _ in await handler.respond(to: request, from: channel) },
-            answeringOverload: handler.turnAway, eventLoopGroup: eventLoops, logger: logger)
+            answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
 

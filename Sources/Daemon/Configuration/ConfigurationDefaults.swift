@@ -38,7 +38,7 @@ package enum ConfigurationDefaults {
 
         /// `listeners.….maximumConnections`: more wait in the kernel's queue.
         package static let maximumConnections = BoundedSetting.count(1024, in: 1...100_000)
-        /// `listeners.….maximumRequests`: more are turned away with 503.
+        /// `listeners.….maximumRequests`: more are shed with 503.
         ///
         /// Somewhat more than the calls that go to Apple at once, since more would only wait for those; and few enough for
         /// the last of them to be answered soon.

@@ -41,7 +41,7 @@ package struct ListenerSettings: Sendable, Equatable {
     package let address: ListenerAddress
     /// Connections open at once; more wait in the kernel's queue.
     package let maximumConnections: Int
-    /// Requests worked on at once, nil for no bound; more are turned away with 503.
+    /// Requests worked on at once, nil for no bound; more are shed with 503.
     package let maximumRequests: Int?
     /// The largest request head, in bytes.
     package let maximumHeaderBytes: Int
