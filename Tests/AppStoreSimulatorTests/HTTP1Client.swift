@@ -3,6 +3,7 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 import OpenSSL
+import TestSupport
 
 /// The least that speaks HTTP/1.1: one connection for one request, over TLS if wanted.
 struct HTTP1Client: Sendable {
@@ -56,17 +57,18 @@ struct HTTP1Client: Sendable {
                     return try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
                 }
             }
-        let received = try await channel.executeThenClose { inbound, outbound in
-            try await outbound.write(
-                ByteBuffer(bytes: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body))
-            var received: [UInt8] = []
-            for try await buffer in inbound {
-                received += Array(buffer: buffer)
-                if let response = Self.parse(received) { return response }
+        return try await Wait.bounding("an answer to \(method) \(path)") {
+            try await channel.executeThenClose { inbound, outbound in
+                try await outbound.write(
+                    ByteBuffer(bytes: Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8) + body))
+                var received: [UInt8] = []
+                for try await buffer in inbound {
+                    received += Array(buffer: buffer)
+                    if let response = Self.parse(received) { return response }
+                }
+                throw Failure.unreadable
             }
-            throw Failure.unreadable
         }
-        return received
     }
 
     /// The response, once all of it is there.

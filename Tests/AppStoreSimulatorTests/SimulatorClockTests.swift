@@ -3,9 +3,10 @@ import AppStoreSimulator
 import Curl
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
-struct SimulatorClockTests {
+@Suite(.endsHangs) struct SimulatorClockTests {
     private let real = TestClock()
     private let clock: SimulatorClock
 

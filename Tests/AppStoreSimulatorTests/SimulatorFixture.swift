@@ -6,6 +6,7 @@ import JOSE
 import JSON
 import OpenSSL
 import Synchronization
+import TestSupport
 import Testing
 
 /// A simulator on free ports with one team, its key and app, and a client that trusts it.
@@ -58,7 +59,11 @@ struct SimulatorFixture: Sendable {
         key = try ECPrivateKey.generate()
         var configuration = CurlConfiguration()
         configuration.certificateAuthorityFile = directory + "/tls-ca.pem"
+        // A connection that a busy machine neglects for a while is still there.
+        configuration.maximumConnectionIdleTime = Wait.limit
+        configuration.unacknowledgedDataTimeout = Wait.limit
         client = try CurlClient(configuration: configuration)
+        state.notificationTimeout = Wait.limit
         try state.registerKey(key.publicKey, keyID: Self.keyID, issuerID: Self.issuerID)
         try state.register(RegisteredApp(bundleID: Self.bundleID, appAppleID: 1_234_567_890, issuerID: Self.issuerID))
     }
@@ -118,9 +123,8 @@ struct SimulatorFixture: Sendable {
         _ method: String, _ url: String, headers: [(name: String, value: String)], body: [UInt8]? = nil
     ) async throws -> CurlResponse {
         let method = try #require(CurlRequest.Method(rawValue: method))
-        // Generous, since many simulators share a small machine.
         let request = CurlRequest(
-            method, url, headers: headers, body: body, connectTimeout: .seconds(60), totalTimeout: .seconds(120))
+            method, url, headers: headers, body: body, connectTimeout: Wait.limit, totalTimeout: Wait.limit)
         return try await client.perform(request)
     }
 

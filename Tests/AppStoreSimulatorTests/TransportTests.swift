@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Curl
 import Logging
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 struct TransportTests {
@@ -19,7 +20,10 @@ struct TransportTests {
         try await SimulatorFixture.with { fixture in
             let stranger = try CurlClient()
             let error = await #expect(throws: CurlError.self) {
-                try await stranger.perform(CurlRequest(.get, fixture.simulator.baseURL(.sandbox)))
+                try await stranger.perform(
+                    CurlRequest(
+                        .get, fixture.simulator.baseURL(.sandbox), connectTimeout: Wait.limit, totalTimeout: Wait.limit)
+                )
             }
             #expect(error?.kind == .tls)
         }

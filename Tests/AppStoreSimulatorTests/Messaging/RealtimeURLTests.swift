@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Curl
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// Realtime URLs and their performance tests.
@@ -33,13 +34,14 @@ struct RealtimeURLTests {
             PerformanceTestResponse.self, Endpoint(.initiatePerformanceTest),
             body: ["originalTransactionId": .string(subscription(fixture))])
         let requestID = try #require(begun.requestId)
-        var result = PerformanceTestResultResponse()
-        try await fixture.state.wait(for: .realtimeURLAsked) { _ in
-            result = try await fixture.answer(
+        @Sendable func result() async throws -> PerformanceTestResultResponse {
+            try await fixture.answer(
                 PerformanceTestResultResponse.self, Endpoint(.getPerformanceTestResults, [requestID]))
-            return result.result != .pending
         }
-        return result
+        try await Wait.bounding("the end of a performance test") {
+            try await fixture.state.wait(for: .realtimeURLAsked) { _ in try await result().result != .pending }
+        }
+        return try await result()
     }
 
     @Test func `a URL is configured, read and deleted`() async throws {

@@ -21,7 +21,7 @@ struct NotificationDeliveryTests {
                         "transactionId": .string(try #require(purchase.transactionId)),
                     ])
                 #expect(answer.status == 201)
-                await fixture.waitForAttempts(1)
+                try await fixture.waitForAttempts(1)
                 let payload = try #require(try fixture.received(receiver).first)
                 #expect(payload.notificationType == .consumptionRequest && payload.subtype == nil)
                 #expect(payload.version == "2.0" && payload.signedDate == fixture.clock.milliseconds)
@@ -52,7 +52,7 @@ struct NotificationDeliveryTests {
                 let renewed = try #require(try fixture.state.renew(id).transactionId)
                 _ = try fixture.state.refund(renewed)
                 _ = try fixture.state.reverseRefund(renewed)
-                await fixture.waitForAttempts(4)
+                try await fixture.waitForAttempts(4)
                 let notifications = fixture.state.notifications
                 #expect(notifications.map(\.draft.type) == [.subscribed, .didRenew, .refund, .refundReversed])
                 #expect(notifications.map(\.draft.subtype) == [.initialBuy, nil, nil, nil])
@@ -74,7 +74,7 @@ struct NotificationDeliveryTests {
                 try fixture.state.notify(
                     NotificationDraft(
                         .refund, of: SimulatorFixture.bundleID, in: .production, about: .data(NotifiedPurchase())))
-                await fixture.waitForAttempts(1)
+                try await fixture.waitForAttempts(1)
                 let payload = try #require(try fixture.received(receiver).first)
                 #expect(payload.data?.appAppleId == 1_234_567_890 && payload.data?.environment == .production)
             }
@@ -104,7 +104,7 @@ struct NotificationDeliveryTests {
                 for (index, body) in bodies.enumerated() {
                     let answer = try await fixture.control("POST", "/notifications", .object(JSONObject(body)))
                     #expect(answer.status == 201)
-                    await fixture.waitForAttempts(index + 1)
+                    try await fixture.waitForAttempts(index + 1)
                 }
                 let payloads = try fixture.received(receiver)
                 #expect(payloads[0].notificationType?.rawValue == "FROM_THE_FUTURE")
@@ -130,7 +130,7 @@ struct NotificationDeliveryTests {
                     draft.tampering = tampering
                     try fixture.state.notify(draft)
                 }
-                await fixture.waitForAttempts(Tampering.allCases.count)
+                try await fixture.waitForAttempts(Tampering.allCases.count)
                 for notification in fixture.state.notifications {
                     switch notification.draft.tampering {
                     case .wrongBundleId:
@@ -157,7 +157,7 @@ struct NotificationDeliveryTests {
                     NotificationDraft(
                         .refund, of: SimulatorFixture.bundleID, in: .sandbox, about: .data(NotifiedPurchase())))
                 #expect(sent != nil)
-                await fixture.waitForAttempts(1)
+                try await fixture.waitForAttempts(1)
                 let notification = try #require(fixture.state.notifications.first)
                 #expect(notification.attempts.map(\.result) == [.unsuccessfulHTTPResponseCode])
                 #expect(notification.nextAttemptDate == nil)

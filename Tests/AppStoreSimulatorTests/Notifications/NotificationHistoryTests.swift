@@ -40,7 +40,7 @@ struct NotificationHistoryTests {
         let before = fixture.state.notifications.map(\.attempts.count).reduce(0, +)
         let answer = try await fixture.control("POST", "/notifications", .object(JSONObject(members)))
         try #require(answer.status == 201)
-        await fixture.waitForAttempts(before + 1)
+        try await fixture.waitForAttempts(before + 1)
     }
 
     @Test func `it shows payloads as they were sent, with their attempts`() async throws {

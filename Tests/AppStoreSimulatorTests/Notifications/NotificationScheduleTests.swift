@@ -19,14 +19,14 @@ struct NotificationScheduleTests {
                 try fixture.notify(receiver, in: .production)
                 try fixture.state.notify(draft())
                 for (index, hours) in [1, 12, 24, 48, 72].enumerated() {
-                    await fixture.waitForAttempts(index + 1)
+                    try await fixture.waitForAttempts(index + 1)
                     let notification = try #require(fixture.state.notifications.first)
                     let due = fixture.clock.milliseconds + Int64(hours) * Self.hour
                     #expect(notification.nextAttemptDate == due)
                     fixture.clock.advance(by: Double(hours) * 3600)
                     fixture.state.agendaChanged()
                 }
-                await fixture.waitForAttempts(6)
+                try await fixture.waitForAttempts(6)
                 let notification = try #require(fixture.state.notifications.first)
                 #expect(notification.nextAttemptDate == nil && notification.attempts.count == 6)
                 #expect(Set(receiver.requests.map(\.body)).count == 1 && receiver.requests.count == 6)
@@ -39,10 +39,10 @@ struct NotificationScheduleTests {
             try await NotificationReceiver.with(.status(500), .status(200)) { receiver in
                 try fixture.notify(receiver, in: .production)
                 try fixture.state.notify(draft())
-                await fixture.waitForAttempts(1)
+                try await fixture.waitForAttempts(1)
                 fixture.clock.advance(by: 3600)
                 fixture.state.agendaChanged()
-                await fixture.waitForAttempts(2)
+                try await fixture.waitForAttempts(2)
                 let notification = try #require(fixture.state.notifications.first)
                 #expect(notification.attempts.map(\.result) == [.unsuccessfulHTTPResponseCode, .success])
                 #expect(notification.nextAttemptDate == nil && notification.isDelivered)
@@ -55,10 +55,10 @@ struct NotificationScheduleTests {
             try await NotificationReceiver.with(.status(500), .status(200)) { receiver in
                 try fixture.notify(receiver, in: .production)
                 try fixture.state.notify(draft())
-                await fixture.waitForAttempts(1)
+                try await fixture.waitForAttempts(1)
                 let clock = try await fixture.control("PUT", "/clock", ["advanceSeconds": 3600])
                 #expect(clock.status == 200)
-                await fixture.waitForAttempts(2)
+                try await fixture.waitForAttempts(2)
                 let dates = try #require(fixture.state.notifications.first).attempts.map(\.date)
                 #expect(dates[1] - dates[0] == Self.hour)
             }

@@ -1,5 +1,6 @@
 import AppStoreAPI
 import Foundation
+import TestSupport
 import Testing
 
 @testable import AppStoreSimulator
@@ -11,7 +12,7 @@ struct NotificationSenderTests {
 
     private func expect(
         _ result: SendAttemptResult, from url: String, trusting authorities: String? = nil,
-        timeout: Duration = .seconds(60), sourceLocation: SourceLocation = #_sourceLocation
+        timeout: Duration = Wait.limit, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let address = NotificationAddress(
             url: try #require(NotificationURL(url)), certificateAuthorities: authorities)

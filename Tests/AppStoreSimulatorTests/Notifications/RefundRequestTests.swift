@@ -40,14 +40,14 @@ struct RefundRequestTests {
                     "PUT", "/refund-rules", ["environment": "Sandbox", "repeatAfterSeconds": 3600])
                 #expect(rules.status == 204)
                 let id = try await ask(fixture, notifying: receiver)
-                await fixture.waitForAttempts(1)
+                try await fixture.waitForAttempts(1)
                 for count in 2...3 {
                     fixture.clock.advance(by: 3600)
                     fixture.state.agendaChanged()
-                    await fixture.waitForAttempts(count)
+                    try await fixture.waitForAttempts(count)
                 }
                 #expect(try await decide(fixture, id, ["outcome": "REFUND_DECLINED"]) == 204)
-                await fixture.waitForAttempts(4)
+                try await fixture.waitForAttempts(4)
                 fixture.clock.advance(by: 36_000)
                 #expect(fixture.state.takeDue(now: fixture.clock.milliseconds).deliveries.isEmpty)
                 let payloads = try fixture.received(receiver)
@@ -67,9 +67,9 @@ struct RefundRequestTests {
         try await SimulatorFixture.with { fixture in
             try await NotificationReceiver.with(.status(200)) { receiver in
                 let id = try await ask(fixture, notifying: receiver)
-                await fixture.waitForAttempts(1)
+                try await fixture.waitForAttempts(1)
                 #expect(try await decide(fixture, id, ["outcome": "REFUND", "percentage": 40_000]) == 204)
-                await fixture.waitForAttempts(2)
+                try await fixture.waitForAttempts(2)
                 let payload = try #require(try fixture.received(receiver).last)
                 #expect(payload.notificationType == .refund)
                 let transaction = try fixture.verified(payload.data?.signedTransactionInfo)

@@ -5,6 +5,7 @@ import Foundation
 import JOSE
 import JSON
 import OpenSSL
+import TestSupport
 import Testing
 
 extension SimulatorFixture {
@@ -19,9 +20,11 @@ extension SimulatorFixture {
     }
 
     /// Waits until notifications have had so many attempts in all.
-    func waitForAttempts(_ count: Int) async {
-        await state.wait(for: .notificationAttempted) { state in
-            state.notifications.map(\.attempts.count).reduce(0, +) >= count
+    func waitForAttempts(_ count: Int) async throws {
+        try await Wait.bounding("\(count) attempts to notify") { [state] in
+            await state.wait(for: .notificationAttempted) { state in
+                state.notifications.map(\.attempts.count).reduce(0, +) >= count
+            }
         }
     }
 

@@ -12,7 +12,7 @@ struct TestNotificationTests {
                 let answer = try await fixture.answer(
                     SendTestNotificationResponse.self, .requestTestNotification())
                 let token = try #require(answer.testNotificationToken)
-                await fixture.waitForAttempts(1)
+                try await fixture.waitForAttempts(1)
                 let payload = try #require(try fixture.received(receiver).first)
                 #expect(payload.notificationType == .test && payload.data?.signedTransactionInfo == nil)
                 #expect(payload.data?.bundleId == SimulatorFixture.bundleID)

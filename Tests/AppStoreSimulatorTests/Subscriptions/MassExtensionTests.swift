@@ -104,7 +104,7 @@ struct MassExtensionTests {
                 let free = try #require(try fixture.subscribe { $0.offerDiscountType = .freeTrial }.transactionId)
                 try fixture.notify(receiver)
                 try await begin(fixture, body([("storefrontCountryCodes", ["USA"])]))
-                await fixture.waitForAttempts(3)
+                try await fixture.waitForAttempts(3)
                 let status = try await status(fixture)
                 #expect(status.succeededCount == 1 && status.failedCount == 1)
                 let payloads = fixture.state.notifications.map(\.signedPayload)

@@ -111,7 +111,7 @@ struct SubscriptionControlTests {
                 try fixture.state.set(SubscriptionSettings(renewsByItself: true), of: id)
                 for count in 1...2 {
                     try fixture.state.clock.advance(by: 30 * 86_400)
-                    await fixture.waitForAttempts(count)
+                    try await fixture.waitForAttempts(count)
                 }
                 let sent = try fixture.state.notifications.map { try fixture.verifiedNotification($0.signedPayload) }
                 #expect(sent.map(\.notificationType) == [.didRenew, .didRenew])

@@ -61,85 +61,83 @@ struct SubscriptionLifecycleTests {
 
     // MARK: On command
 
-    /// Gives each command to a subscription of its own and looks at what is notified after the purchase.
-    private func check(_ commands: [(name: String, notified: [String], run: (String) throws -> Void)]) throws {
-        for command in commands {
-            let before = state.notifications.count
-            try command.run(try buy())
-            #expect(events(after: before) == ["SUBSCRIBED/INITIAL_BUY"] + command.notified, "\(command.name)")
+    /// What happens to a subscription, and what is notified of it after the purchase.
+    struct Story: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let notified: [String]
+        let happen: @Sendable (SimulatorState, String) throws -> Void
+
+        init(
+            _ description: String, _ notified: String...,
+            happen: @escaping @Sendable (SimulatorState, String) throws -> Void
+        ) {
+            testDescription = description
+            self.notified = notified
+            self.happen = happen
         }
     }
 
-    @Test func `how periods end and begin is notified of as Apple does`() throws {
-        try check([
-            ("renewal", ["DID_RENEW"], { try state.renew($0) }),
-            ("expiry", ["EXPIRED/VOLUNTARY"], { try state.expire($0) }),
-            ("expiry 2", ["EXPIRED/BILLING_RETRY"], { try state.expire($0, because: .billingError) }),
-            (
-                "expiry 3", ["EXPIRED/PRICE_INCREASE"],
-                { try state.expire($0, because: .customerDidNotConsentToPriceIncrease) }
-            ),
-            ("expiry 4", ["EXPIRED/PRODUCT_NOT_FOR_SALE"], { try state.expire($0, because: .productNotAvailable) }),
-            ("expiry 5", ["EXPIRED"], { try state.expire($0, because: .other) }),
-            ("billing failure", ["DID_FAIL_TO_RENEW"], { try state.failBilling($0) }),
-            ("grace", ["DID_FAIL_TO_RENEW/GRACE_PERIOD"], { try state.failBilling($0, gracePeriod: 1000) }),
-            (
-                "recovery", ["DID_FAIL_TO_RENEW", "DID_RENEW/BILLING_RECOVERY"],
-                {
-                    try state.failBilling($0)
-                    try state.renew($0)
-                }
-            ),
-        ])
+    private func expect(_ notified: [String], _ happen: (String) throws -> Void) throws {
+        try happen(try buy())
+        #expect(events() == ["SUBSCRIBED/INITIAL_BUY"] + notified)
     }
 
-    @Test func `what customers do is notified of as Apple does`() throws {
-        try check([
-            ("upgrade", ["DID_CHANGE_RENEWAL_PREF/UPGRADE"], { try state.upgrade($0, to: "platinum") }),
-            ("downgrade", ["DID_CHANGE_RENEWAL_PREF/DOWNGRADE"], { try state.downgrade($0, to: "silver") }),
-            (
-                "downgrade taken back", ["DID_CHANGE_RENEWAL_PREF/DOWNGRADE", "DID_CHANGE_RENEWAL_PREF"],
-                {
-                    try state.downgrade($0, to: "silver")
-                    try state.downgrade($0, to: nil)
-                }
-            ),
-            (
-                "off and on",
-                ["DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED"],
-                {
-                    for willRenew in [false, false, true] {
-                        try state.set(SubscriptionSettings(willRenew: willRenew), of: $0)
-                    }
-                }
-            ),
-            (
-                "resubscription", ["EXPIRED/VOLUNTARY", "SUBSCRIBED/RESUBSCRIBE"],
-                {
-                    try state.expire($0)
-                    try state.resubscribe($0)
-                }
-            ),
-            (
-                "refund and back", ["REFUND", "REFUND_REVERSED"],
-                {
-                    try state.refund($0)
-                    try state.reverseRefund($0)
-                }
-            ),
-            (
-                "sharing", ["SUBSCRIBED/INITIAL_BUY", "REVOKE"],
-                { try state.endSharing(try #require(try state.share($0, with: "bob").transactionId)) }
-            ),
-            (
-                "refund of what is shared", ["SUBSCRIBED/INITIAL_BUY", "REFUND", "REVOKE"],
-                {
-                    try state.share($0, with: "bob")
-                    try state.refund($0)
-                }
-            ),
-            ("restore", [], { try state.restore($0) }),
-        ])
+    @Test(arguments: [
+        (ExpirationIntent.customerCancelled, "EXPIRED/VOLUNTARY"), (.billingError, "EXPIRED/BILLING_RETRY"),
+        (.customerDidNotConsentToPriceIncrease, "EXPIRED/PRICE_INCREASE"),
+        (.productNotAvailable, "EXPIRED/PRODUCT_NOT_FOR_SALE"), (.other, "EXPIRED"),
+    ])
+    func `an expiry is notified of with its reason`(reason: ExpirationIntent, notified: String) throws {
+        try expect([notified]) { try state.expire($0, because: reason) }
+    }
+
+    @Test(arguments: [
+        Story("a renewal", "DID_RENEW") { try $0.renew($1) },
+        Story("a charge that fails", "DID_FAIL_TO_RENEW") { try $0.failBilling($1) },
+        Story("a charge that fails, with a grace period", "DID_FAIL_TO_RENEW/GRACE_PERIOD") {
+            try $0.failBilling($1, gracePeriod: 1000)
+        },
+        Story("a charge that fails and is made up for", "DID_FAIL_TO_RENEW", "DID_RENEW/BILLING_RECOVERY") {
+            try $0.failBilling($1)
+            try $0.renew($1)
+        },
+    ])
+    func `how periods end and begin is notified of as Apple does`(story: Story) throws {
+        try expect(story.notified) { try story.happen(state, $0) }
+    }
+
+    @Test(arguments: [
+        Story("an upgrade", "DID_CHANGE_RENEWAL_PREF/UPGRADE") { try $0.upgrade($1, to: "platinum") },
+        Story("a downgrade", "DID_CHANGE_RENEWAL_PREF/DOWNGRADE") { try $0.downgrade($1, to: "silver") },
+        Story("a downgrade taken back", "DID_CHANGE_RENEWAL_PREF/DOWNGRADE", "DID_CHANGE_RENEWAL_PREF") {
+            try $0.downgrade($1, to: "silver")
+            try $0.downgrade($1, to: nil)
+        },
+        Story(
+            "renewal off twice and on again", "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_DISABLED",
+            "DID_CHANGE_RENEWAL_STATUS/AUTO_RENEW_ENABLED"
+        ) {
+            for willRenew in [false, false, true] { try $0.set(SubscriptionSettings(willRenew: willRenew), of: $1) }
+        },
+        Story("a resubscription", "EXPIRED/VOLUNTARY", "SUBSCRIBED/RESUBSCRIBE") {
+            try $0.expire($1)
+            try $0.resubscribe($1)
+        },
+        Story("a refund, and its reversal", "REFUND", "REFUND_REVERSED") {
+            try $0.refund($1)
+            try $0.reverseRefund($1)
+        },
+        Story("sharing that ends", "SUBSCRIBED/INITIAL_BUY", "REVOKE") {
+            try $0.endSharing(try #require(try $0.share($1, with: "bob").transactionId))
+        },
+        Story("a refund of what is shared", "SUBSCRIBED/INITIAL_BUY", "REFUND", "REVOKE") {
+            try $0.share($1, with: "bob")
+            try $0.refund($1)
+        },
+        Story("a restoration, of which nobody is told") { try $0.restore($1) },
+    ])
+    func `what customers do is notified of as Apple does`(story: Story) throws {
+        try expect(story.notified) { try story.happen(state, $0) }
     }
 
     @Test func `a purchase of another kind is a one-time charge`() throws {
