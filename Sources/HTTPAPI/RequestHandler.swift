@@ -44,7 +44,7 @@ package struct RequestHandler: Sendable {
         self.routes = routes
         table = RouteTable(routes.map { ($0.method, $0.path) })
         self.authenticator = authenticator
-        meter = RequestMeter(handler: options.name, factory: metrics)
+        meter = RequestMeter(listener: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
         self.logger = logger
         self.makeRequestID = makeRequestID

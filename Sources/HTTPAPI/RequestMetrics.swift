@@ -16,17 +16,17 @@ final class RequestMeter: Sendable {
         var timers: [String: Timer] = [:]
     }
 
-    private let handler: String
+    private let listener: String
     private let factory: any MetricsFactory
     private let handles = Mutex(Handles())
     /// Requests shed because too many others were worked on.
     private let refusals: Counter
 
-    init(handler: String, factory: any MetricsFactory) {
-        self.handler = handler
+    init(listener: String, factory: any MetricsFactory) {
+        self.listener = listener
         self.factory = factory
         refusals = Counter(
-            label: "purser_http_requests_turned_away", dimensions: [("listener", handler)], factory: factory)
+            label: "purser_http_requests_turned_away", dimensions: [("listener", listener)], factory: factory)
     }
 
     /// Counts a request that there was no place for.

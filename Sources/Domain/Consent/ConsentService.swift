@@ -33,7 +33,7 @@ package struct ConsentService: Sendable {
         self.store = store
         self.deliveries = deliveries
         self.transfers = transfers
-        self.outcomes = outcomes
+        self.waiters = waiters
         self.now = now
     }
 
@@ -103,7 +103,7 @@ package struct ConsentService: Sendable {
     /// - Throws: `storeUnavailable`.
     package func erase(app: App, user: UserID) async throws(ServiceError) -> ErasureReport {
         let report = try await store.eraseUser(app: app.slug, user: user, at: now())
-        report.cancelled.forEach(outcomes.post)
+        report.cancelled.forEach(waiters.post)
         return report.with(sending: await end(report.sending, of: user, app: app.slug))
     }
 }
@@ -113,7 +113,7 @@ package struct ConsentService: Sendable {
 extension ConsentService {
     /// Ends what a committed withdrawal stands against.
     private func takeBack(after record: ConsentRecord, _ effect: ConsentEffect) async -> Outcome {
-        effect.cancelled.forEach(outcomes.post)
+        effect.cancelled.forEach(waiters.post)
         let ended = effect.cancelled + (await end(effect.sending, app: record.app))
         return Outcome(
             record: record,

@@ -65,7 +65,7 @@ package struct ConsumptionService: Sendable {
     ///   - deliveries: takes answers over.
     ///   - cases: tells what Apple waits for.
     ///   - links: tells whose purchases are.
-    ///   - outcomes: tells what becomes of deliveries.
+    ///   - waiters: tells what becomes of deliveries.
     ///   - kick: tells the dispatcher of a delivery that is to be sent.
     ///   - clock: the time of day, and waits.
     ///   - makeID: makes a delivery's id, ordered by the time given.
@@ -80,7 +80,7 @@ package struct ConsumptionService: Sendable {
         self.deliveries = deliveries
         self.cases = cases
         self.links = links
-        self.outcomes = outcomes
+        self.waiters = waiters
         self.kick = kick
         self.clock = clock
         self.makeID = makeID
@@ -111,8 +111,8 @@ package struct ConsumptionService: Sendable {
             delivery: order, idempotencyKey: request.idempotencyKey, requestDigest: digest,
             subject: ConsentSubject(order))
         // Watching begins before anybody can send it, so that no outcome is missed.
-        let watch = outcomes.watch(order.id)
-        defer { outcomes.remove(watch) }
+        let watch = waiters.watch(order.id)
+        defer { waiters.remove(watch) }
         switch try await deliveries.accept(draft) {
         case .created(let delivery): return try await outcome(of: delivery, watch, until: waitEnd, request.slot)
         case .existing(let delivery): return try await outcome(of: delivery, until: waitEnd, request.slot)
@@ -165,8 +165,8 @@ extension ConsumptionService {
         of delivery: Delivery, until waitEnd: ContinuousClock.Instant, _ slot: RequestSlot?
     ) async throws(ServiceError) -> Delivery {
         guard !delivery.state.isFinal else { return try Self.told(delivery) }
-        let watch = outcomes.watch(delivery.id)
-        defer { outcomes.remove(watch) }
+        let watch = waiters.watch(delivery.id)
+        defer { waiters.remove(watch) }
         // It may have ended before the watch began.
         return try await outcome(of: await latest(delivery), watch, until: waitEnd, slot)
     }
@@ -181,7 +181,7 @@ extension ConsumptionService {
         // While Apple cannot be reached many callers wait, and must not keep others from being taken over.
         slot?.leave()
         defer { slot?.retake() }
-        if let ended = await outcomes.outcome(watch, within: wait, by: clock) { return try Self.told(ended) }
+        if let ended = await waiters.outcome(watch, within: wait, by: clock) { return try Self.told(ended) }
         return try Self.told(await latest(delivery))
     }
 

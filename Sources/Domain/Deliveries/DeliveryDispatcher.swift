@@ -57,7 +57,7 @@ package final class DeliveryDispatcher: Sendable {
     ///   - gateway: the way to Apple.
     ///   - apps: whose deliveries are sent.
     ///   - transfers: what is being handed to Apple, for those who take answers back.
-    ///   - outcomes: those who wait for what becomes of a delivery.
+    ///   - waiters: those who wait for what becomes of a delivery.
     ///   - clock: the clocks.
     ///   - policy: the limits within which deliveries are sent.
     ///   - worker: names this process for as long as it runs.
@@ -69,7 +69,7 @@ package final class DeliveryDispatcher: Sendable {
     ) {
         self.store = store
         self.transfers = transfers
-        self.outcomes = outcomes
+        self.waiters = waiters
         self.clock = clock
         self.policy = policy
         self.worker = worker
@@ -198,7 +198,7 @@ extension DeliveryDispatcher {
             expired = try await loopHeartbeat.inStore { () throws(ServiceError) in
                 try await store.expireDeliveries(at: now, limit: Self.expiryBatch)
             }
-            expired.forEach(outcomes.post)
+            expired.forEach(waiters.post)
         } while expired.count == Self.expiryBatch && !isStopping
     }
 
@@ -269,7 +269,7 @@ extension DeliveryDispatcher {
                 metadata: ["delivery": "\(delivery.id)", "accepted": "\(result.conclusion.outcome == .accepted)"])
         }
         if result.conclusion.outcome == .accepted { await runner.learnLink(from: delivery) }
-        if concluded != nil { outcomes.post(delivery) }
+        if concluded != nil { waiters.post(delivery) }
         state.withLock { $0.underWay -= 1 }
         kick()
     }

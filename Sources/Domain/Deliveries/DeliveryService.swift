@@ -10,7 +10,7 @@ package struct DeliveryService: Sendable {
     ) {
         self.store = store
         self.transfers = transfers
-        self.outcomes = outcomes
+        self.waiters = waiters
         self.now = now
     }
 
@@ -43,7 +43,7 @@ package struct DeliveryService: Sendable {
         else { throw Self.notFound(id) }
         switch delivery.state {
         case .cancelled where isChanged:
-            outcomes.post(delivery)
+            waiters.post(delivery)
             return delivery
         case .queued, .sending:
             let ended = await transfers.abort(ids: [id]).first

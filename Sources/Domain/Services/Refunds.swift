@@ -37,17 +37,17 @@ package struct Refunds: Sendable {
 
     init(_ ports: Ports, settings: Services.Settings, snapshots: SnapshotCache) {
         let (clock, logger) = (ports.clock, ports.logger)
-        let (transfers, outcomes) = (InFlightDeliveries(), DeliveryWaiters())
+        let (transfers, waiters) = (InFlightDeliveries(), DeliveryWaiters())
         let dispatcher = DeliveryDispatcher(
             store: ports.deliveries, consents: ports.consents, links: ports.links, gateway: ports.appStore,
-            apps: settings.apps, transfers: transfers, outcomes: outcomes, clock: clock, policy: settings.dispatch,
+            apps: settings.apps, transfers: transfers, waiters: waiters, clock: clock, policy: settings.dispatch,
             worker: ports.makeID(clock.now()), logger: logger)
         let consumption = ConsumptionService(
             gateway: ports.appStore, deliveries: ports.deliveries, cases: ports.cases, links: ports.links,
-            outcomes: outcomes, kick: dispatcher.kick(for:), clock: clock, makeID: ports.makeID, digest: ports.digest,
+            waiters: waiters, kick: dispatcher.kick(for:), clock: clock, makeID: ports.makeID, digest: ports.digest,
             logger: logger)
         let consent = ConsentService(
-            store: ports.consents, deliveries: ports.deliveries, transfers: transfers, outcomes: outcomes,
+            store: ports.consents, deliveries: ports.deliveries, transfers: transfers, waiters: waiters,
             now: clock.now)
         let processor = NotificationProcessor(
             store: ports.notifications, links: ports.links, memory: ports.memory, consent: consent,
@@ -57,7 +57,7 @@ package struct Refunds: Sendable {
         self.consumption = consumption
         consumptionWait = settings.consumptionWait
         deliveries = DeliveryService(
-            store: ports.deliveries, transfers: transfers, outcomes: outcomes, now: clock.now)
+            store: ports.deliveries, transfers: transfers, waiters: waiters, now: clock.now)
         cases = CaseService(store: ports.cases, deliveries: ports.deliveries, transfers: transfers, now: clock.now)
         self.consent = consent
         self.processor = processor

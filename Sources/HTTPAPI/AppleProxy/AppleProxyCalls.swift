@@ -5,7 +5,7 @@ import HummingbirdCore
 import JSON
 import NIOCore
 
-/// What a door does with a call that its caller may make: passes it on, or sends consumption by the one way out.
+/// What the proxy does with a call that its caller may make: passes it on, or sends consumption by the one way out.
 package struct AppleProxyCalls: Sendable {
     private let environment: AppStoreEnvironment
     private let proxy: any AppleProxy
@@ -13,7 +13,7 @@ package struct AppleProxyCalls: Sendable {
 
     package init(environment: AppStoreEnvironment, proxy: any AppleProxy, consumption: ConsumptionService) {
         self.environment = environment
-        self.door = door
+        self.proxy = proxy
         self.consumption = consumption
     }
 

@@ -33,7 +33,7 @@ package struct AppleProxyHandler: Sendable {
         self.options = options
         self.calls = calls
         self.authenticator = authenticator
-        meter = RequestMeter(handler: options.name, factory: metrics)
+        meter = RequestMeter(listener: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
         self.now = now
         self.makeRequestID = makeRequestID

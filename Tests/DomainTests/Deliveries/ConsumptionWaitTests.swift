@@ -23,11 +23,11 @@ import Testing
     @Test func `whoever waits for Apple takes no place meanwhile`() async throws {
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             let steps = Mutex<[String]>([])
-            let place = RequestPlace(
+            let place = RequestSlot(
                 leave: { steps.withLock { $0.append("leave") } }, retake: { steps.withLock { $0.append("retake") } })
             let request = ConsumptionService.Request(
                 caller: "billing", target: .transaction("1"), answer: DeliveryFixture.answer(), wait: .seconds(5),
-                place: place)
+                slot: place)
             let call = UpstreamCall(
                 app: DeliveryFixture.app, environment: nil, deadline: .now + .seconds(100_000))
             let waiting = Task { try await fixture.consumption.send(request, call) }
