@@ -28,7 +28,7 @@ struct AppleProxyFixture {
     init(
         accounts: [[Transaction]] = [], scopes: Set<Scope> = Set(Scope.allCases),
         environments: Set<AppStoreEnvironment> = [.production, .sandbox], maximumBodyBytes: Int = 10 << 20,
-        deadline: Duration = .seconds(600)
+        deadline: Duration = Wait.limit
     ) async throws {
         let apps = AppCatalog([
             App(

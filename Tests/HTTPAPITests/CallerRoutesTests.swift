@@ -28,7 +28,7 @@ struct CallerRoutesTests {
         let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
         let stack = try await ServiceStack(apps: apps, callers: [billing])
         handler = RequestHandler(
-            RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
+            RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit),
             routes: Routes.admin(stack.services, health: NoHealth()),
             authenticator: nil,
             metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" }, logger: logger)

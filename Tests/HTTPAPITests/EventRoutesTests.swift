@@ -82,7 +82,7 @@ struct EventRoutesTests {
     @Test func `a wait ends with the first event`() async throws {
         let fixture = try await RequestHandlerFixture()
         async let waiting = page(fixture, "after=0&wait=60")
-        while fixture.stack.services.operations.events.waitingCount == 0 { await Task.yield() }
+        try await Wait.until("a reader who waits") { fixture.stack.services.operations.events.waitingCount > 0 }
         try await fixture.stack.receive(.sample("n1", type: "TEST", transaction: nil))
         #expect(types(try await waiting) == ["purser.notification.received"])
     }

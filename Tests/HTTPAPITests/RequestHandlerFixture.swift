@@ -39,7 +39,7 @@ struct RequestHandlerFixture {
 
     init(
         accounts: [[Transaction]] = [], scopes: Set<Scope> = Set(Scope.allCases), pageSize: Int = 20,
-        maximumBodyBytes: Int = 1024, consumptionWait: Duration = .seconds(600),
+        maximumBodyBytes: Int = 1024, consumptionWait: Duration = Wait.limit,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws {
         let stack = try await ServiceStack(
@@ -60,7 +60,7 @@ struct RequestHandlerFixture {
         func handler(_ name: String, _ bytes: Int, _ routes: [Route], _ authenticator: Authenticator?) -> RequestHandler
         {
             RequestHandler(
-                RequestHandler.Options(name: name, maximumBodyBytes: bytes, deadline: .seconds(600)), routes: routes,
+                RequestHandler.Options(name: name, maximumBodyBytes: bytes, deadline: Wait.limit), routes: routes,
                 authenticator: authenticator, metrics: NOOPMetricsHandler.instance, now: { ServiceStack.now },
                 makeRequestID: { "made-here" }, logger: logger)
         }

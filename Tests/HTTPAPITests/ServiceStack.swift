@@ -18,10 +18,10 @@ final class ServiceStack: Sendable {
     private let folder: URL
     private let work: [Task<Void, Never>]
 
-    /// `consumptionWait`: by a real clock, so long that a slow machine makes no difference unless a test is about it.
+    /// `consumptionWait`: by a real clock.
     init(
         apps: AppCatalog, callers: [Caller] = [], accounts: [[Transaction]] = [], pageSize: Int = 20,
-        consumptionWait: Duration = .seconds(600)
+        consumptionWait: Duration = Wait.limit
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "purser-http-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -29,9 +29,12 @@ final class ServiceStack: Sendable {
             TombstoneHasher { TestCode.authenticationCode(key + $0) }
         }
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
-        let ports = Services.Ports.test(
+        var ports = Services.Ports.test(
             store: store, changes: store.changes, appStore: gateway, verifier: verifier,
             clock: ServiceClock(now: { Self.now }))
+        // Whoever waits for events waits until there are some, however slow the machine is.
+        ports.operations.clock = ServiceClock(
+            now: { Self.now }, sleep: { _ in try await ContinuousClock().sleep(for: Wait.limit) })
         var settings = Services.Settings(apps: apps)
         settings.consumptionWait = consumptionWait
         settings.callers = callers
@@ -54,16 +57,15 @@ final class ServiceStack: Sendable {
         _ = try await services.refunds.notifications.receive(
             notification.notification.signed, app: try services.apps.app(notification.app), source: .webhook)
         let uuid = notification.notification.notificationUUID
-        while try await store.notification(app: notification.app, uuid: uuid)?.processedAt == nil {
-            await Task.yield()
+        try await Wait.until("notification \(uuid) to be applied") {
+            try await store.notification(app: notification.app, uuid: uuid)?.processedAt != nil
         }
     }
 
     /// A delivery once it is as described.
     func delivery(_ id: String, when isReached: (Delivery) -> Bool) async throws -> Delivery {
-        while true {
-            if let delivery = try await store.delivery(app: "coins", id: id), isReached(delivery) { return delivery }
-            await Task.yield()
+        try await Wait.value("delivery \(id) to be as described") {
+            try await store.delivery(app: "coins", id: id).flatMap { isReached($0) ? $0 : nil }
         }
     }
 }

@@ -38,7 +38,7 @@ struct StoreRoutesTests {
                 clock: ServiceClock(now: now))
             let services = Services(ports: ports, settings: Services.Settings(apps: apps))
             handler = RequestHandler(
-                RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: .seconds(60)),
+                RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit),
                 routes: Routes.admin(services, health: NoHealth()),
                 authenticator: nil, metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" },
                 logger: logger)
