@@ -2,6 +2,7 @@ import AppStoreAPI
 import AppStoreSimulator
 import Foundation
 import JSON
+import TestSupport
 
 /// One user's purchases and the internal services that talk about them: buys, has refunds requested, answers, declines,
 /// cancels and changes its mind about consent, and repeats whatever got no answer.
@@ -40,11 +41,11 @@ struct CrashCaller: Sendable {
     func changeConsentUntilStopped() async throws {
         var generator = SeededGenerator(seed: seed &+ 1)
         while !isStopping {
-            await ledger.moreAnswers(Int.random(in: 3..<30, using: &generator))
+            try await ledger.moreAnswers(Int.random(in: 3..<30, using: &generator))
             try await putConsent(false)
             await stage.simulator.readSockets()
             ledger.withdraw(user)
-            await ledger.moreAnswers(Int.random(in: 1..<20, using: &generator))
+            try await ledger.moreAnswers(Int.random(in: 1..<20, using: &generator))
             ledger.consent(user)
             try await putConsent(true)
         }
@@ -193,10 +194,8 @@ struct CrashCaller: Sendable {
 
     private func putConsent(_ isConsented: Bool) async throws {
         let body: JSONValue = ["consented": .bool(isConsented), "source": "settings"]
-        while try await ask("PUT", "\(Self.app)/users/\(user)/consent", body: body, as: "support").status
-            != 200
-        {
-            await Task.yield()
+        try await Wait.until("consent to be recorded") {
+            try await ask("PUT", "\(Self.app)/users/\(user)/consent", body: body, as: "support").status == 200
         }
     }
 }

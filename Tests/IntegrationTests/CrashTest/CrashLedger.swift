@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// Writes down, from many tasks, what callers want, are told and do.
 final class CrashLedger: Sendable {
@@ -21,6 +22,10 @@ final class CrashLedger: Sendable {
     var repetitions: Int { content.withLock { $0.repetitions } }
     /// Requests that were answered.
     var answers: Int { content.withLock { $0.answers } }
+    /// Whether a delivery has been taken over.
+    var hasDelivery: Bool {
+        content.withLock { $0.evidence.sends.contains { $0.answers.contains { $0.deliveryID != nil } } }
+    }
 
     func noteRepetition() { content.withLock { $0.repetitions += 1 } }
 
@@ -34,7 +39,9 @@ final class CrashLedger: Sendable {
     }
 
     /// Waits until so many more requests have been answered, whoever made them, or nobody is to wait any more.
-    func moreAnswers(_ count: Int) async {
+    ///
+    /// - Throws: `WaitedInVain`.
+    func moreAnswers(_ count: Int) async throws {
         let reached = OneTime<Void>()
         content.withLock { content in
             let target = content.answers + count
@@ -44,7 +51,7 @@ final class CrashLedger: Sendable {
                 content.waiting?.append((target, reached))
             }
         }
-        await reached.value()
+        try await reached.value("\(count) more answers")
     }
 
     /// Lets nobody wait any more.

@@ -1,6 +1,7 @@
 import AppStoreSimulator
 import Foundation
 import JSON
+import TestSupport
 
 /// Kills daemons under load and compares, at the end, what callers were told with what the App Store received.
 struct CrashRun: Sendable {
@@ -21,7 +22,7 @@ struct CrashRun: Sendable {
 
     /// Runs a plan on a stage of its own.
     static func run(_ plan: Plan) async throws -> CrashReport {
-        try await DaemonStage.with(seed: plan.seed) { stage in
+        try await DaemonStage.with(seed: plan.seed, appleTimes: .short) { stage in
             try await CrashRun(stage: stage, plan: plan).run()
         }
     }
@@ -74,6 +75,8 @@ struct CrashRun: Sendable {
         let process = try await stage.start()
         life.begin()
         stage.simulator.state.removeAllFaults()
+        // However slow the machine is: without a delivery there is nothing to compare.
+        try await Wait.until("a delivery that is taken over") { ledger.hasDelivery }
         stopping.give(())
         ledger.stopWaiting()
         var followed: [String] = []
@@ -82,7 +85,7 @@ struct CrashRun: Sendable {
         evidence.followedEvents = followed
         // What came after the reader had stopped was not to be followed.
         evidence.allEvents = Array(evidence.allEvents.prefix(followed.count))
-        let status = await process.terminate()
+        let status = try await process.terminate()
         guard status == 0 else {
             throw DaemonStage.Failure(description: "the last daemon ended with \(status):\n\(process.log.text)")
         }
@@ -118,7 +121,7 @@ struct CrashRun: Sendable {
                 await somethingHappens(&generator)
             }
             life.end()
-            await process.kill()
+            try await process.kill()
             kills += 1
             ledger.receive(stage.simulator.state.takeReceipts())
         }
@@ -148,11 +151,11 @@ struct CrashRun: Sendable {
     private func conclude() async throws -> CrashEvidence {
         let api = stage.api()
         var cursor = try await get("/v1/apps/coins/events?wait=0&limit=1")["cursor"]?.string ?? "0"
-        while true {
+        try await Wait.until("the last delivery to end") {
             let open = try await get("/v1/apps/coins/deliveries?state=queued&state=sending&pageSize=1")
-            if open["deliveries"]?.array?.isEmpty == true { break }
-            cursor =
-                try await get("/v1/apps/coins/events?after=\(cursor)&wait=5")["cursor"]?.string ?? cursor
+            if open["deliveries"]?.array?.isEmpty == true { return true }
+            cursor = try await get("/v1/apps/coins/events?after=\(cursor)&wait=5")["cursor"]?.string ?? cursor
+            return false
         }
         ledger.receive(stage.simulator.state.takeReceipts())
         var evidence = ledger.evidence

@@ -1,4 +1,5 @@
 import Synchronization
+import TestSupport
 
 /// Whether a daemon serves at this moment, for those who wait for one.
 final class DaemonLife: Sendable {
@@ -11,9 +12,9 @@ final class DaemonLife: Sendable {
 
     /// Returns when a daemon serves.
     ///
-    /// - Throws: `CancellationError` when there will be none any more.
+    /// - Throws: `CancellationError` when there will be none any more, `WaitedInVain`.
     func untilUp() async throws {
-        await state.withLock(\.service).value()
+        try await state.withLock(\.service).value("a daemon that serves")
         if state.withLock(\.isOver) { throw CancellationError() }
     }
 

@@ -50,8 +50,13 @@ struct ChildProcess: Sendable {
         }
     }
 
+    /// Ends it at once, if it has not ended by itself.
+    func kill() {
+        if end.now == nil { Foundation.kill(processID, SIGKILL) }
+    }
+
     /// Waits until it has ended: its exit status, or the signal that ended it.
     var ended: Int32 {
-        get async { await end.value() }
+        get async throws { try await end.value("process \(processID) to end") }
     }
 }

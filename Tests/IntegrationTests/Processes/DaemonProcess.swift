@@ -19,7 +19,7 @@ struct DaemonProcess: Sendable {
     }
 
     let log = Log()
-    private let process: ChildProcess
+    let process: ChildProcess
     private let readiness = OneTime<Bool>()
 
     /// Starts the `purser` that was built beside the tests, with nothing in its environment but what is given.
@@ -57,31 +57,31 @@ struct DaemonProcess: Sendable {
 
     /// Whether it serves; false when it ended before.
     var isReady: Bool {
-        get async { await readiness.value() }
+        get async throws { try await readiness.value("purser to be ready or to end") }
     }
 
     /// Lets no write to a file go beyond so many bytes, as on a disk that takes no more; nil for no limit.
     func limitFileSize(to bytes: Int?) async throws {
         let limit = bytes.map(String.init) ?? "unlimited"
         let command = try ChildProcess(["prlimit", "--pid", "\(processID)", "--fsize=\(limit):unlimited"])
-        guard await command.ended == 0 else { throw DaemonStage.Failure(description: "prlimit fails") }
+        guard try await command.ended == 0 else { throw DaemonStage.Failure(description: "prlimit fails") }
     }
 
     /// Ends it as a power failure would, and waits until it is gone.
-    func kill() async {
-        Foundation.kill(processID, SIGKILL)
-        _ = await process.ended
-        _ = await readiness.value()
+    func kill() async throws {
+        process.kill()
+        _ = try await process.ended
+        _ = try await isReady
     }
 
     /// Asks it to finish what is under way and end; its exit status, or the signal that ended it.
-    func terminate() async -> Int32 {
+    func terminate() async throws -> Int32 {
         Foundation.kill(processID, SIGTERM)
-        return await ended
+        return try await ended
     }
 
     /// Waits until it has ended by itself.
     var ended: Int32 {
-        get async { await process.ended }
+        get async throws { try await process.ended }
     }
 }

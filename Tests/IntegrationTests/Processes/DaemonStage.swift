@@ -2,6 +2,8 @@ import AppStoreAPI
 import AppStoreSimulator
 import Foundation
 import OpenSSL
+import Synchronization
+import TestSupport
 import Testing
 
 /// An App Store, a folder and a configuration, for daemons that come and go as processes of their own.
@@ -15,6 +17,8 @@ struct DaemonStage: Sendable {
     let folder: URL
     /// Where the database is.
     let storeFolder: URL
+    private let appleTimes: AppleTimes
+    private let launched = Launched()
 
     var configuration: String { folder.appending(path: "purser.yaml").path }
 
@@ -29,9 +33,19 @@ struct DaemonStage: Sendable {
 
     private func socket(_ name: String) -> String { folder.appending(path: "\(name).sock").path }
 
+    /// How many seconds a daemon gives Apple.
+    struct AppleTimes: Sendable {
+        var connect = Wait.seconds
+        var attempt = Wait.seconds
+        var deadline = Wait.seconds
+
+        /// So little that calls are given up.
+        static let short = AppleTimes(connect: 2, attempt: 2, deadline: 5)
+    }
+
     /// Lends a stage to a closure; nothing of it outlives that.
     static func with<Result: Sendable>(
-        seed: UInt64 = 1, _ body: @Sendable (DaemonStage) async throws -> Result
+        seed: UInt64 = 1, appleTimes: AppleTimes = AppleTimes(), _ body: @Sendable (DaemonStage) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "purser-stage-\(UUID().uuidString.prefix(8))")
@@ -39,17 +53,28 @@ struct DaemonStage: Sendable {
         try FileManager.default.createDirectory(at: storeFolder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let simulator = try await Simulator.start(SimulatorConfiguration(seed: seed))
+        let stage = DaemonStage(
+            simulator: simulator, folder: folder, storeFolder: storeFolder, appleTimes: appleTimes)
         let outcome: Result
         do {
-            let stage = DaemonStage(simulator: simulator, folder: folder, storeFolder: storeFolder)
             try stage.prepare()
             outcome = try await body(stage)
         } catch {
+            stage.launched.kill()
             await simulator.stop()
             throw error
         }
         await simulator.stop()
         return outcome
+    }
+
+    /// Every daemon that was started, to end those that a failed test leaves behind.
+    private final class Launched: Sendable {
+        private let processes = Mutex<[ChildProcess]>([])
+
+        func add(_ process: ChildProcess) { processes.withLock { $0.append(process) } }
+
+        func kill() { processes.withLock { $0.forEach { $0.kill() } } }
     }
 
     /// Starts a daemon and waits until it serves.
@@ -60,10 +85,10 @@ struct DaemonStage: Sendable {
     ) async throws -> DaemonProcess {
         for _ in 0..<10 {
             let process = try launch(after: command, environment: environment)
-            if await process.isReady { return process }
+            if try await process.isReady { return process }
             // Somebody took the port meanwhile.
             guard process.log.text.contains("in use") else {
-                throw Failure(description: "purser ended with \(await process.ended):\n\(process.log.text)")
+                throw Failure(description: "purser ended with \(try await process.ended):\n\(process.log.text)")
             }
             try choosePort()
         }
@@ -74,8 +99,10 @@ struct DaemonStage: Sendable {
     func launch(after command: [String] = [], environment: [String: String] = [:]) throws
         -> DaemonProcess
     {
-        try DaemonProcess(
+        let daemon = try DaemonProcess(
             ["serve", "--config", configuration], after: command, environment: environment)
+        launched.add(daemon.process)
+        return daemon
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -95,6 +122,7 @@ struct DaemonStage: Sendable {
             RegisteredApp(bundleID: Self.bundleID, appAppleID: 42, issuerID: Self.issuer))
         try Data(simulator.root.der).write(to: folder.appending(path: "root.der"))
         try Data(try simulator.tlsAuthority.pem().utf8).write(to: folder.appending(path: "tls-ca.pem"))
+        simulator.state.notificationTimeout = Wait.limit
         try choosePort()
     }
 
@@ -146,15 +174,16 @@ struct DaemonStage: Sendable {
               rootCertificates: ["\(folder.path)/root.der"]
               upstream: { production: "\(simulator.baseURL(.production))", sandbox: "\(simulator.baseURL(.sandbox))" }
               certificateAuthorityFile: "\(folder.path)/tls-ca.pem"
-              connectTimeout: 2s
-              attemptTimeout: 2s
-              deadline: 5s
+              connectTimeout: \(appleTimes.connect)s
+              attemptTimeout: \(appleTimes.attempt)s
+              deadline: \(appleTimes.deadline)s
             keys:
               - { id: ABCDEFGHIJ, issuer: \(Self.issuer), file: "\(folder.path)/key.p8", state: active, apps: [coins] }
             apps:
               coins: { bundleId: \(Self.bundleID), appAppleId: 42 }
             callers:
             \(callers.joined(separator: "\n"))
+            shutdown: { timeout: \(Wait.seconds)s }
 
             """
     }

@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import TestSupport
 
 /// Speaks HTTP/1.1 to a Unix socket, one connection for each request, and repeats nothing by itself: whoever has no answer
 /// knows that none came.
@@ -14,7 +15,7 @@ struct LocalClient: Sendable {
 
     let socket: String
     /// How long a connection may be silent, in seconds; only a daemon that hangs takes so long.
-    var patience = 120
+    var patience = Wait.seconds
     /// Sent with each request.
     var headers: [String: String] = [:]
 

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The service manager's end of `sd_notify(3)`.
 final class NotifySocket: Sendable {
@@ -21,6 +22,8 @@ final class NotifySocket: Sendable {
             }
         }
         guard result == 0 else { throw DaemonStage.Failure(description: "no socket at \(path)") }
+        var limit = timeval(tv_sec: Wait.seconds, tv_usec: 0)
+        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     deinit { close(descriptor) }
@@ -29,8 +32,10 @@ final class NotifySocket: Sendable {
     var environment: [String: String] { ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "1000000"] }
 
     /// Forgets what has come, and waits until something has been said so many times since.
-    func hears(_ text: String, times: Int) async {
-        await withCheckedContinuation { continuation in
+    ///
+    /// - Throws: `WaitedInVain`.
+    func hears(_ text: String, times: Int) async throws {
+        let isHeard = await withCheckedContinuation { continuation in
             Thread.detachNewThread { [descriptor] in
                 var buffer = [UInt8](repeating: 0, count: 4096)
                 func take(_ flags: Int32) -> String? {
@@ -40,8 +45,9 @@ final class NotifySocket: Sendable {
                 while take(Int32(MSG_DONTWAIT)) != nil {}
                 var heard = 0
                 while heard < times, let said = take(0) { heard += said.contains(text) ? 1 : 0 }
-                continuation.resume()
+                continuation.resume(returning: heard == times)
             }
         }
+        guard isHeard else { throw WaitedInVain(what: "`\(text)`, \(times) times, from the daemon") }
     }
 }
