@@ -30,4 +30,16 @@ enum Repository {
                 && isDirectory.boolValue
         }.sorted()
     }
+
+    /// The modules that a file imports, whatever the access level or kind of the import.
+    static func imports(of file: String) throws -> [String] {
+        try Repository.text(file).split(separator: "\n").compactMap { line in
+            var words = line.split(separator: " ").map(String.init)
+            words.removeAll { $0.hasPrefix("@") || ["package", "internal", "private", "fileprivate"].contains($0) }
+            guard words.first == "import", words.count > 1 else { return nil }
+            let kinds: Set = ["struct", "class", "enum", "protocol", "func", "var", "let", "typealias"]
+            let name = kinds.contains(words[1]) && words.count > 2 ? words[2] : words[1]
+            return name.split(separator: ".").first.map(String.init)
+        }
+    }
 }
