@@ -4,7 +4,7 @@ import StoreSQLite
 import TestSupport
 import Testing
 
-/// What a caller is told, from the checks before an answer is taken over to what becomes of it.
+/// What a caller is told, from the checks before an answer is accepted to what becomes of it.
 @Suite(.endsHangs) struct ConsumptionServiceTests {
     @Test func `what Apple accepts teaches a link`() async throws {
         try await DeliveryFixture.with { fixture in
@@ -86,7 +86,7 @@ import Testing
         }
     }
 
-    @Test func `Apple out of reach keeps no answer from being taken over`() async throws {
+    @Test func `Apple out of reach keeps no answer from being accepted`() async throws {
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             fixture.gateway.fail("1", with: ServiceError(.appleUnavailable, "down"))
             let waiting = Task { try await fixture.send(wait: .seconds(5)) }
@@ -143,7 +143,7 @@ import Testing
         }
     }
 
-    @Test func `a user who has withdrawn keeps an answer from being taken over`() async throws {
+    @Test func `a user who has withdrawn keeps an answer from being accepted`() async throws {
         try await DeliveryFixture.with { fixture in
             try await fixture.record("alice", isConsented: false)
             let user = try UserID("alice")

@@ -6,7 +6,7 @@ import StoreSQLite
 import TestSupport
 import Testing
 
-/// What a caller is told of an answer that is taken over: now, later, again, or not at all.
+/// What a caller is told of an answer that is accepted: now, later, again, or not at all.
 struct ConsumptionDurabilityTests {
     private let app = "/v1/apps/coins"
     private let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .via
@@ -203,7 +203,7 @@ struct ConsumptionDurabilityTests {
         #expect(!fixture.gateway.questions.contains(.consumption("1")))
     }
 
-    @Test func `storage that fails is a 503 with nothing half taken over`() async throws {
+    @Test func `storage that fails is a 503 with nothing half accepted`() async throws {
         let fixture = try await fixture()
         await fixture.stack.store.close()
         let reply = try await fixture.send(.post, "\(app)/transactions/1/consumption", body: body())

@@ -41,7 +41,7 @@ struct BackupTests {
         let store = try await folder.open()
         try await store.take(.sample("a"))
         guard case .created = try await store.accept(.sample("delivery", caseID: "case-a")) else {
-            Issue.record("not taken over")
+            Issue.record("not accepted")
             return
         }
         #expect(try await store.sendingHold() == nil)

@@ -14,7 +14,7 @@ struct DeliveryFailureTests {
 
     /// Lets many callers bring a delivery each, at once.
     ///
-    /// - Returns: the ids of those that were taken over; the others were told that the store is unavailable.
+    /// - Returns: the ids of those that were accepted; the others were told that the store is unavailable.
     private func acceptMany(_ ids: [String], on store: SQLiteStore) async throws -> Set<String> {
         try await withThrowingTaskGroup(of: String?.self) { group in
             for id in ids {

@@ -110,7 +110,7 @@ extension CaseStoreContract {
         _ store: any Store, _ id: String, caseID: String, transaction: String
     ) async throws {
         guard case .created = try await store.accept(.sample(id, caseID: caseID, transaction: transaction)) else {
-            Issue.record("\(id) was not taken over")
+            Issue.record("\(id) was not accepted")
             return
         }
     }

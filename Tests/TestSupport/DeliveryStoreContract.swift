@@ -50,7 +50,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             let draft = DeliveryDraft(
                 delivery: delivery, idempotencyKey: nil, requestDigest: [1], subject: ConsentSubject(delivery))
             guard case .created(let kept) = try await store.accept(draft) else {
-                Issue.record("not taken over")
+                Issue.record("not accepted")
                 return
             }
             #expect(kept.createdAt == CaseDesk.time(0))
@@ -138,7 +138,7 @@ extension DeliveryStore {
     /// Takes a delivery over.
     ///
     /// - Returns: the delivery as kept.
-    /// - Throws: `storeUnavailable`, `ExpectationFailedError` when it is not taken over.
+    /// - Throws: `storeUnavailable`, `ExpectationFailedError` when it is not accepted.
     @discardableResult
     package func queue(
         _ draft: DeliveryDraft, sourceLocation: SourceLocation = #_sourceLocation

@@ -31,7 +31,7 @@ struct PolicyResponder: Sendable {
     static let batchSize = 200
     /// How long until a case without consent on record is looked at again.
     static let consentPause: TimeInterval = 60
-    /// How long taking an answer over may take.
+    /// How long accepting an answer may take.
     static let patience = Duration.seconds(30)
 
     let cases: any CaseStore

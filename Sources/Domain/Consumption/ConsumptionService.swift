@@ -46,7 +46,7 @@ package struct ConsumptionService: Sendable {
         }
     }
 
-    /// How long an answer waits for what Apple says of its purchase, before it is taken over without.
+    /// How long an answer waits for what Apple says of its purchase, before it is accepted without.
     static let longestLookUp = Duration.seconds(2)
 
     let gateway: any AppStoreGateway
@@ -88,7 +88,7 @@ package struct ConsumptionService: Sendable {
         self.logger = logger
     }
 
-    /// Checks an answer, takes it over durably, and waits a while for Apple to accept it.
+    /// Checks an answer, accepts it durably, and waits a while for Apple to accept it.
     ///
     /// - Parameters:
     ///   - request: what is to be sent, and how long the caller waits.
@@ -178,14 +178,14 @@ extension ConsumptionService {
         kick(delivery)
         let wait = clock.remaining(until: waitEnd)
         guard !delivery.state.isFinal, wait > .zero else { return try Self.told(delivery) }
-        // While Apple cannot be reached many callers wait, and must not keep others from being taken over.
+        // While Apple cannot be reached many callers wait, and must not keep others from being accepted.
         slot?.leave()
         defer { slot?.retake() }
         if let ended = await waiters.outcome(watch, within: wait, by: clock) { return try Self.told(ended) }
         return try Self.told(await latest(delivery))
     }
 
-    /// The delivery as it now is; as it was if the store cannot be read, since it has been taken over in any case.
+    /// The delivery as it now is; as it was if the store cannot be read, since it has been accepted in any case.
     private func latest(_ delivery: Delivery) async -> Delivery {
         do {
             return try await deliveries.delivery(app: delivery.app, id: delivery.id) ?? delivery

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// Decides whether a delivery is taken over.
+/// Decides whether a delivery is accepted.
 ///
 /// Pure, so that every store gives the same answers: a store loads what the rule looks at, asks here, and applies the decision
 /// within one transaction.
@@ -76,7 +76,7 @@ package struct IdempotencyKey: Sendable, Hashable {
     }
 }
 
-/// A delivery that somebody wants to be taken over.
+/// A delivery that somebody wants to be accepted.
 package struct DeliveryDraft: Sendable {
     /// In state `queued`.
     package let delivery: Delivery

@@ -94,7 +94,7 @@ package final class DeliveryDispatcher: Sendable {
     /// Lets the loop look at what is due; quick, and several calls may count as one.
     package func kick() { signal.wake() }
 
-    /// Lets the loop look at a delivery that was taken over, unless that would be in vain.
+    /// Lets the loop look at a delivery that was accepted, unless that would be in vain.
     package func kick(for delivery: Delivery) {
         if !isLookInVain(for: delivery) { kick() }
     }
@@ -265,7 +265,7 @@ extension DeliveryDispatcher {
         transfers.end(result.transfer, as: delivery)
         if concluded == nil {
             logger.error(
-                "A delivery was taken over by somebody else while it was attempted",
+                "A delivery was claimed by somebody else while it was attempted",
                 metadata: ["delivery": "\(delivery.id)", "accepted": "\(result.conclusion.outcome == .accepted)"])
         }
         if result.conclusion.outcome == .accepted { await runner.learnLink(from: delivery) }

@@ -56,7 +56,7 @@ package struct AppleProxyCalls: Sendable {
                 caller: bearer.caller.name, target: .transaction(transactionID),
                 answer: try Self.consumption(version, body, bearer.app), environment: environment,
                 wait: max(.zero, ContinuousClock.now.duration(to: deadline)))
-            // What has been taken over reaches Apple, also when that takes longer than the program waits.
+            // What has been accepted reaches Apple, also when that takes longer than the program waits.
             _ = try await consumption.send(request, upstream)
             return Response(status: .accepted)
         case .forwarded, .imageUpload:

@@ -2,7 +2,7 @@ import Domain
 import HTTPTypes
 import JSON
 
-/// What has become of the answers that were taken over.
+/// What has become of the answers that were accepted.
 struct DeliveryRoutes: Sendable {
     private static let filters: Set<String> = ["state", "user", "transactionId", "caseId", "environment", "since"]
 

@@ -65,7 +65,7 @@ import Testing
         }
     }
 
-    @Test func `a delivery that has been taken over is told even if the store cannot be read`() async throws {
+    @Test func `a delivery that has been accepted is told even if the store cannot be read`() async throws {
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             fixture.store.fail(.read)
             let waiting = Task { try await fixture.send(wait: .seconds(5)) }

@@ -119,7 +119,7 @@ extension DeliveryFixture {
                 refundPreference: preference))
     }
 
-    /// Sends an answer; without a wait, nothing is asked of Apple before it is taken over.
+    /// Sends an answer; without a wait, nothing is asked of Apple before it is accepted.
     func send(
         _ target: ConsumptionService.Target = .transaction("1"), in app: App = app,
         answer: ConsumptionAnswer = answer(),
