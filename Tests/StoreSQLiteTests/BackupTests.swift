@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 struct BackupTests {
-    private let now = CaseDesk.time(1)
+    private let now = CaseModel.time(1)
 
     @Test func `a backup made while others write holds what was there when it began, and is a store`() async throws {
         let folder = try StoreFolder()
@@ -47,11 +47,11 @@ struct BackupTests {
         #expect(try await store.sendingHold() == nil)
         try await store.backup(to: folder.file("backup.db"), at: now)
         #expect(try await store.sendingHold() == nil)
-        let claim = DeliveryClaim(worker: "w", now: now, leaseUntil: CaseDesk.time(2), limit: 10)
+        let claim = DeliveryClaim(worker: "w", now: now, leaseUntil: CaseModel.time(2), limit: 10)
         for isRestored in [false, true] {
             let other = try StoreFolder()
             if isRestored {
-                try StoreRestore.restore(from: folder.file("backup.db"), to: other.path, at: CaseDesk.time(3))
+                try StoreRestore.restore(from: folder.file("backup.db"), to: other.path, at: CaseModel.time(3))
             } else {
                 try FileManager.default.copyItem(atPath: folder.file("backup.db"), toPath: other.path)
             }
@@ -60,7 +60,7 @@ struct BackupTests {
             #expect(hold.since == now && !hold.reason.isEmpty)
             #expect(try await restored.claimDeliveries(claim).deliveries.isEmpty)
             #expect(try await restored.delivery(app: "coins", id: "delivery")?.state == .queued)
-            #expect(try await restored.releaseSending(by: "root", at: CaseDesk.time(4)) == hold)
+            #expect(try await restored.releaseSending(by: "root", at: CaseModel.time(4)) == hold)
             #expect(try await restored.claimDeliveries(claim).deliveries.map(\.id) == ["delivery"])
             await restored.close()
         }

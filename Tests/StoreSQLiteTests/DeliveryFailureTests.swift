@@ -92,12 +92,12 @@ struct DeliveryFailureTests {
         _ = try await without.recordConsent(try .sample("alice", false))
         let alice = try UserID("alice")
         await #expect(throws: ServiceError.self) {
-            try await without.eraseUser(app: "coins", user: alice, at: CaseDesk.time(1))
+            try await without.eraseUser(app: "coins", user: alice, at: CaseModel.time(1))
         }
         #expect(try await without.consentHistory(app: "coins", user: alice).count == 1)
         await without.close()
         let with = try await folder.open()
-        #expect(try await with.eraseUser(app: "coins", user: alice, at: CaseDesk.time(1)).isWithdrawalKept)
+        #expect(try await with.eraseUser(app: "coins", user: alice, at: CaseModel.time(1)).isWithdrawalKept)
         await with.close()
         let again = try await SQLiteStore.open(at: folder.path)
         await #expect(throws: ServiceError.self) { try await again.consentObjection(to: .sample(user: "alice")) }
@@ -114,7 +114,7 @@ struct DeliveryFailureTests {
         let secrets = ["alice-the-user", "77000000000001"]
         _ = try await store.declare(try .sample(.transactionId, secrets[1], user: secrets[0]), transfer: false)
         _ = try await store.recordConsent(try .sample(secrets[0], false))
-        _ = try await store.eraseUser(app: "coins", user: try UserID(secrets[0]), at: CaseDesk.time(1))
+        _ = try await store.eraseUser(app: "coins", user: try UserID(secrets[0]), at: CaseModel.time(1))
         try await store.read("look") { database in
             let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
             for table in tables {

@@ -27,18 +27,18 @@ struct DeliveryGrowthTests {
         let subject = try ConsentSubject.sample(user: "alice", transaction: "new")
         _ = try await counted("ask for consent") { try await store.consentObjection(to: subject) }
         _ = try await counted("repeat") {
-            try await store.conclude("new", .retry(at: CaseDesk.time(0.5), .sample), at: 0, attempts: [.sample(at: 0)])
+            try await store.conclude("new", .retry(at: CaseModel.time(0.5), .sample), at: 0, attempts: [.sample(at: 0)])
         }
-        _ = try await counted("wake") { try await store.nextDeliveryEvent(after: CaseDesk.time(0)) }
+        _ = try await counted("wake") { try await store.nextDeliveryEvent(after: CaseModel.time(0)) }
         let second = try await counted("claim again") { try await store.claim(at: 0.5, limit: 1) }
         #expect(second.map(\.id) == ["new"])
         let recovered = try await counted("recover") {
-            try await store.recoverDeliveries(worker: "other", at: CaseDesk.time(0.5))
+            try await store.recoverDeliveries(worker: "other", at: CaseModel.time(0.5))
         }
         #expect(recovered == 1)
         let effect = try await counted("withdraw") { try await store.recordConsent(try .sample("alice", false)) }
         #expect(effect.cancelled.map(\.id) == ["new"])
-        _ = try await counted("expire") { try await store.expireDeliveries(at: CaseDesk.time(1), limit: 9) }
+        _ = try await counted("expire") { try await store.expireDeliveries(at: CaseModel.time(1), limit: 9) }
         for states in [[], [.queued], [.accepted], [.refused]] as [Set<Delivery.State>] {
             var query = DeliveryQuery(limit: 10)
             query.states = states
@@ -69,7 +69,7 @@ struct DeliveryGrowthTests {
         try await store.queue(.sample("gems", transaction: "2", environment: .production, app: "gems", deadline: 21))
         try await store.queue(.sample("last", transaction: "3", environment: .sandbox, deadline: 22))
         let claim = DeliveryClaim(
-            worker: "worker", now: CaseDesk.time(0), leaseUntil: CaseDesk.time(1), limit: 10,
+            worker: "worker", now: CaseModel.time(0), leaseUntil: CaseModel.time(1), limit: 10,
             skipping: [AppEnvironment(app: "coins", environment: .production)])
         let result = try await store.claimDeliveries(claim)
         #expect(result.deliveries.map(\.id) == ["first", "gems", "last"])
@@ -92,7 +92,7 @@ struct DeliveryGrowthTests {
             var (looks, found) = (0, 0)
             repeat {
                 let claim = DeliveryClaim(
-                    worker: "worker", now: CaseDesk.time(0), leaseUntil: CaseDesk.time(1), limit: 10, skipping: lanes,
+                    worker: "worker", now: CaseModel.time(0), leaseUntil: CaseModel.time(1), limit: 10, skipping: lanes,
                     after: position)
                 let result = try await store.claimDeliveries(claim)
                 found += result.deliveries.count
@@ -116,7 +116,7 @@ struct DeliveryGrowthTests {
         var found: [String] = []
         repeat {
             let claim = DeliveryClaim(
-                worker: "worker", now: CaseDesk.time(7), leaseUntil: CaseDesk.time(8), limit: 10,
+                worker: "worker", now: CaseModel.time(7), leaseUntil: CaseModel.time(8), limit: 10,
                 skipping: [AppEnvironment(app: "coins", environment: .production)], after: position)
             let result = try await store.claimDeliveries(claim)
             found += result.deliveries.map(\.id)
@@ -133,7 +133,7 @@ extension SQLiteStore {
     /// ones that wait until hour 6, and accepted ones.
     fileprivate func fill(queued: Int, waiting: Int, ended: Int) async throws {
         let hour: Int64 = 3_600_000
-        let start = Int64(CaseDesk.time(0).timeIntervalSince1970 * 1000)
+        let start = Int64(CaseModel.time(0).timeIntervalSince1970 * 1000)
         try await pool.write { database in
             for (prefix, count, state) in [("a", ended, "accepted"), ("q", queued, "queued"), ("w", waiting, "queued")]
             {

@@ -20,7 +20,7 @@ struct DeliveryQueryPlanTests {
                 if combination & 2 != 0 { query.transactionID = "1000" }
                 if combination & 4 != 0 { query.caseID = "case-a" }
                 if combination & 8 != 0 { query.environment = .sandbox }
-                if combination & 16 != 0 { (query.before, query.since) = ("x", CaseDesk.time(0)) }
+                if combination & 16 != 0 { (query.before, query.since) = ("x", CaseModel.time(0)) }
                 _ = try await store.deliveries(app: "coins", query)
             }
         }
@@ -42,7 +42,7 @@ struct DeliveryQueryPlanTests {
         let log = try await StatementLog(store)
         try await store.queue(.sample("1"))
         try await store.claim(at: 0)
-        _ = try await store.nextDeliveryEvent(after: CaseDesk.time(0))
+        _ = try await store.nextDeliveryEvent(after: CaseModel.time(0))
         _ = try await store.deliveryBacklog()
         let plans = try await log.plans()
         for index in ["deliveryReady", "deliveryWaiting", "deliverySending", "deliveryUnderWay"] {
@@ -59,22 +59,22 @@ struct DeliveryQueryPlanTests {
         try await store.queue(.sample("2", transaction: "2", due: 1, deadline: 2))
         try await store.queue(.sample("3", transaction: "3", environment: nil))
         try await store.queue(.sample("4", transaction: "4"))
-        _ = try await store.delivery(for: key, at: CaseDesk.time(0))
+        _ = try await store.delivery(for: key, at: CaseModel.time(0))
         try await store.claim(at: 0, limit: 2)
-        _ = try await store.conclude("1", .retry(at: CaseDesk.time(1), .sample), at: 0, attempts: [.sample(at: 0)])
+        _ = try await store.conclude("1", .retry(at: CaseModel.time(1), .sample), at: 0, attempts: [.sample(at: 0)])
         _ = try await store.conclude("3", .accepted, at: 0, environment: .sandbox, purchase: facts)
         try await store.claim(at: 1)
         _ = try await store.conclude("1", .accepted, at: 1)
-        _ = try await store.cancelDelivery(app: "coins", id: "4", because: .sample, at: CaseDesk.time(1))
-        _ = try await store.recoverDeliveries(worker: "other", at: CaseDesk.time(1))
-        _ = try await store.expireDeliveries(at: CaseDesk.time(2), limit: 10)
-        _ = try await store.nextDeliveryEvent(after: CaseDesk.time(2))
+        _ = try await store.cancelDelivery(app: "coins", id: "4", because: .sample, at: CaseModel.time(1))
+        _ = try await store.recoverDeliveries(worker: "other", at: CaseModel.time(1))
+        _ = try await store.expireDeliveries(at: CaseModel.time(2), limit: 10)
+        _ = try await store.nextDeliveryEvent(after: CaseModel.time(2))
         _ = try await store.deliveryBacklog()
         try await store.write("hold") { database in
-            try SendingHoldRow.insert(SendingHold(since: CaseDesk.time(0), reason: "test"), into: database)
+            try SendingHoldRow.insert(SendingHold(since: CaseModel.time(0), reason: "test"), into: database)
         }
         _ = try await store.sendingHold()
-        _ = try await store.releaseSending(by: "operator", at: CaseDesk.time(1))
+        _ = try await store.releaseSending(by: "operator", at: CaseModel.time(1))
     }
 
     /// Calls everything about consent in every way that makes a statement of its own.
@@ -87,7 +87,7 @@ struct DeliveryQueryPlanTests {
         try await store.queue(.sample("9", transaction: "9", user: "bob", purchase: facts))
         _ = try await store.recordConsent(try .sample("bob", false))
         _ = try await store.consentHistory(app: "coins", user: try UserID("bob"))
-        _ = try await store.eraseUser(app: "coins", user: try UserID("bob"), at: CaseDesk.time(1))
+        _ = try await store.eraseUser(app: "coins", user: try UserID("bob"), at: CaseModel.time(1))
         _ = try await store.consentObjection(to: .sample(user: "bob", purchase: facts))
         _ = try await store.recordConsent(try .sample("bob", true))
     }

@@ -26,7 +26,7 @@ struct NotificationGrowthTests {
         #expect(try await counted("find") { try await store.unprocessedNotifications(limit: 200) }.count == 1)
         _ = try await counted("process") {
             try await store.process(
-                notification, notice: notification.notice, links: [], newCaseID: "case", at: CaseDesk.time(0))
+                notification, notice: notification.notice, links: [], newCaseID: "case", at: CaseModel.time(0))
         }
         await store.close()
         return steps
@@ -47,7 +47,7 @@ struct NotificationGrowthTests {
 extension SQLiteStore {
     /// Fills the store with processed notifications of the app `coins`, an open case for each, and their events.
     fileprivate func fill(_ count: Int) async throws {
-        let start = CaseDesk.time(0).milliseconds
+        let start = CaseModel.time(0).milliseconds
         let numbers = "WITH RECURSIVE numbers(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :count)"
         try await pool.write { database in
             for sql in [

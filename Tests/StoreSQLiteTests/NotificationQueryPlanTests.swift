@@ -17,7 +17,7 @@ struct NotificationQueryPlanTests {
             if chosen(1) { query.user = user }
             if chosen(2) { query.transactionID = "1000" }
             if chosen(3) { query.environment = .sandbox }
-            if chosen(4) { query.since = CaseDesk.time(0) }
+            if chosen(4) { query.since = CaseModel.time(0) }
             if chosen(5) { query.before = 7 }
             _ = try await store.notifications(app: "coins", query)
         }
@@ -36,7 +36,7 @@ struct NotificationQueryPlanTests {
                 if chosen(0) { query.owner = user }
                 if chosen(1) { query.transactionID = "1000" }
                 if chosen(2) { query.environment = .sandbox }
-                if chosen(3) { query.after = CaseQuery.Position(deadline: CaseDesk.time(0), id: "x") }
+                if chosen(3) { query.after = CaseQuery.Position(deadline: CaseModel.time(0), id: "x") }
                 _ = try await store.refundCases(app: "coins", query)
             }
         }
@@ -68,17 +68,17 @@ struct NotificationQueryPlanTests {
         _ = try await store.historyProgress(app: "coins", environment: .sandbox)
         _ = try await store.latestCase(app: "coins", transactionID: "2", environment: nil)
         try await store.take(.sample("e", at: 3, transaction: transaction))
-        _ = try await store.decline(app: "coins", id: "case-e", CaseDesk.declined(at: 4))
+        _ = try await store.decline(app: "coins", id: "case-e", CaseModel.declined(at: 4))
         try await store.take(.sample("f", transaction: .sample(id: "3")))
         _ = try await store.unansweredCases(
-            app: "coins", environment: .production, deadlineBefore: CaseDesk.time(99), limit: 10)
+            app: "coins", environment: .production, deadlineBefore: CaseModel.time(99), limit: 10)
         _ = try await store.caseBacklog()
-        _ = try await store.expireCases(at: CaseDesk.time(99), limit: 10)
+        _ = try await store.expireCases(at: CaseModel.time(99), limit: 10)
         _ = try await store.events(app: "coins", after: 0, limit: 10)
         _ = try await store.events(after: 0, limit: 10)
-        _ = try await store.eventPosition(before: CaseDesk.time(2))
+        _ = try await store.eventPosition(before: CaseModel.time(2))
         _ = try await store.eventBounds()
-        _ = try await store.enforceRetention(RetentionPolicy(), at: CaseDesk.time(1_000_000), limit: 10)
+        _ = try await store.enforceRetention(RetentionPolicy(), at: CaseModel.time(1_000_000), limit: 10)
         try await log.expectPlansWithoutWalks(ofAtLeast: 45)
     }
 

@@ -7,7 +7,7 @@ import Testing
 @testable import StoreSQLite
 
 struct RestoreTests {
-    private let now = CaseDesk.time(1)
+    private let now = CaseModel.time(1)
 
     /// A folder with a backup in which one notification has this UUID.
     private func backup(_ uuid: String) async throws -> (folder: StoreFolder, file: String) {

@@ -58,9 +58,9 @@ struct StatementCountTests {
         let store = try await folder.open()
         try await store.queue(.sample("1"))
         let before = store.commits.commitCount
-        #expect(try await store.expireDeliveries(at: CaseDesk.time(0), limit: 10).isEmpty)
+        #expect(try await store.expireDeliveries(at: CaseModel.time(0), limit: 10).isEmpty)
         #expect(store.commits.commitCount == before)
-        #expect(try await store.expireDeliveries(at: CaseDesk.time(12), limit: 10).map(\.id) == ["1"])
+        #expect(try await store.expireDeliveries(at: CaseModel.time(12), limit: 10).map(\.id) == ["1"])
         #expect(store.commits.commitCount == before + 1)
     }
 }

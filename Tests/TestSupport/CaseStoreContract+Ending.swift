@@ -6,14 +6,14 @@ extension CaseStoreContract {
     static let ending: [CaseStoreContract] = [
         CaseStoreContract("a decline is kept, told once, and stays when Apple reminds") { store in
             try await store.take(.sample("a"))
-            let decline = RefundCase.Decline(caller: "shop", note: "never\u{0}asked", at: CaseDesk.time(1))
+            let decline = RefundCase.Decline(caller: "shop", note: "never\u{0}asked", at: CaseModel.time(1))
             guard case .declined(let declined, [], [])? = try await store.decline(app: "coins", id: "case-a", decline)
             else {
                 Issue.record("not declined")
                 return
             }
             #expect(declined.state == .declined && declined.decline == decline)
-            let again = RefundCase.Decline(caller: "other", note: nil, at: CaseDesk.time(2))
+            let again = RefundCase.Decline(caller: "other", note: nil, at: CaseModel.time(2))
             #expect(
                 try await store.decline(app: "coins", id: "case-a", again)
                     == .declined(declined, cancelled: [], sending: []))
@@ -26,11 +26,11 @@ extension CaseStoreContract {
             #expect(try await store.refundCase(app: "coins", id: "case-a")?.decline == decline)
         },
         CaseStoreContract("what is over, or not there, cannot be declined") { store in
-            let decline = CaseDesk.declined(at: 20)
+            let decline = CaseModel.declined(at: 20)
             #expect(try await store.decline(app: "coins", id: "case-a", decline) == nil)
             try await store.take(.sample("a"))
             #expect(try await store.decline(app: "gems", id: "case-a", decline) == nil)
-            let expired = try await store.expireCases(at: CaseDesk.time(12), limit: 10)
+            let expired = try await store.expireCases(at: CaseModel.time(12), limit: 10)
             #expect(expired.map(\.state) == [.expired])
             #expect(try await store.decline(app: "coins", id: "case-a", decline) == .closed(expired[0]))
         },
@@ -38,11 +38,11 @@ extension CaseStoreContract {
             for number in 1...5 {
                 try await store.take(.sample("\(number)", at: Double(number), transaction: .sample(id: "\(number)")))
             }
-            _ = try await store.decline(app: "coins", id: "case-1", CaseDesk.declined(at: 6))
-            #expect(try await store.expireCases(at: CaseDesk.time(13.99), limit: 10).isEmpty)
-            #expect(try await store.expireCases(at: CaseDesk.time(16), limit: 2).map(\.id) == ["case-2", "case-3"])
-            #expect(try await store.expireCases(at: CaseDesk.time(16), limit: 2).map(\.id) == ["case-4"])
-            #expect(try await store.expireCases(at: CaseDesk.time(16), limit: 2).isEmpty)
+            _ = try await store.decline(app: "coins", id: "case-1", CaseModel.declined(at: 6))
+            #expect(try await store.expireCases(at: CaseModel.time(13.99), limit: 10).isEmpty)
+            #expect(try await store.expireCases(at: CaseModel.time(16), limit: 2).map(\.id) == ["case-2", "case-3"])
+            #expect(try await store.expireCases(at: CaseModel.time(16), limit: 2).map(\.id) == ["case-4"])
+            #expect(try await store.expireCases(at: CaseModel.time(16), limit: 2).isEmpty)
             #expect(try await kinds(store).filter { $0 == .caseExpired }.count == 3)
         },
         CaseStoreContract("a decision and a decline cancel what is queued") { store in
@@ -52,7 +52,7 @@ extension CaseStoreContract {
             }
             guard
                 case .declined(_, ["delivery-declined"], [])? = try await store.decline(
-                    app: "coins", id: "case-declined", CaseDesk.declined(at: 1))
+                    app: "coins", id: "case-declined", CaseModel.declined(at: 1))
             else {
                 Issue.record("the decline did not name the delivery")
                 return
@@ -84,10 +84,10 @@ extension CaseStoreContract {
                 try await store.take(.sample(uuid, at: Double(number), transaction: .sample(id: uuid)))
             }
             try await queue(store, "delivery", caseID: "case-sent", transaction: "sent")
-            _ = try await store.decline(app: "coins", id: "case-declined", CaseDesk.declined(at: 4))
+            _ = try await store.decline(app: "coins", id: "case-declined", CaseModel.declined(at: 4))
             let unanswered = { (hour: Double, environment: AppStoreEnvironment, limit: Int) in
                 try await store.unansweredCases(
-                    app: "coins", environment: environment, deadlineBefore: CaseDesk.time(hour), limit: limit
+                    app: "coins", environment: environment, deadlineBefore: CaseModel.time(hour), limit: limit
                 ).map(\.id)
             }
             #expect(try await unanswered(15, .production, 10) == ["case-owned"])
@@ -97,7 +97,7 @@ extension CaseStoreContract {
             #expect(try await unanswered(99, .sandbox, 10).isEmpty)
             _ = try await store.cancelDelivery(
                 app: "coins", id: "delivery", because: DeliveryFailure(reason: .deliveryEnded, message: "Ended."),
-                at: CaseDesk.time(5))
+                at: CaseModel.time(5))
             #expect(try await unanswered(15, .production, 10) == ["case-owned", "case-sent"])
         },
     ]
@@ -176,9 +176,9 @@ extension CaseStoreContract {
             try await store.take(.sample("gem", at: 8, app: "gems"))
             try await store.take(.sample("d", type: "REFUND", at: 9, transaction: .sample(id: "1")))
             let expected: Set = [
-                CaseBacklog(app: "coins", environment: .production, open: 2, nearestDeadline: CaseDesk.time(14)),
-                CaseBacklog(app: "coins", environment: .sandbox, open: 1, nearestDeadline: CaseDesk.time(21)),
-                CaseBacklog(app: "gems", environment: .production, open: 1, nearestDeadline: CaseDesk.time(20)),
+                CaseBacklog(app: "coins", environment: .production, open: 2, nearestDeadline: CaseModel.time(14)),
+                CaseBacklog(app: "coins", environment: .sandbox, open: 1, nearestDeadline: CaseModel.time(21)),
+                CaseBacklog(app: "gems", environment: .production, open: 1, nearestDeadline: CaseModel.time(20)),
             ]
             #expect(Set(try await store.caseBacklog()) == expected)
         },

@@ -39,9 +39,9 @@ package struct CaseStoreContract: Sendable, CustomTestStringConvertible {
         },
         CaseStoreContract("Apple's notices end in the same cases in every order") { store in
             let story = [
-                CaseDesk.request("r1", at: 0), CaseDesk.request("r2", at: 1, reason: "LEGAL"),
-                CaseDesk.outcome("d1", .refundDeclined, at: 2), CaseDesk.request("r3", at: 3),
-                CaseDesk.outcome("d2", .refunded, at: 4),
+                CaseModel.request("r1", at: 0), CaseModel.request("r2", at: 1, reason: "LEGAL"),
+                CaseModel.outcome("d1", .refundDeclined, at: 2), CaseModel.request("r3", at: 3),
+                CaseModel.outcome("d2", .refunded, at: 4),
             ]
             // All at once, each order with a transaction of its own.
             try await withThrowingTaskGroup(of: Void.self) { group in
@@ -70,7 +70,7 @@ package struct CaseStoreContract: Sendable, CustomTestStringConvertible {
             let events = try await store.events(after: 0, limit: 20).filter { $0.kind != .notificationReceived }
             #expect(events.map(\.kind) == [.caseOpened, .caseReminded, .caseDecided, .caseDecided])
             #expect(events.map(\.detail) == [nil, nil, "refunded", "refundReversed"])
-            #expect(events.map(\.at) == (0...3).map { CaseDesk.time(Double($0)) })
+            #expect(events.map(\.at) == (0...3).map { CaseModel.time(Double($0)) })
             #expect(events.allSatisfy { $0.subject == "case-a" && $0.caseID == "case-a" && $0.transactionID == "1000" })
         },
         CaseStoreContract("a request for what is decided already, or over, is told as such") { store in
@@ -97,8 +97,8 @@ package struct CaseStoreContract: Sendable, CustomTestStringConvertible {
         let cases = try await store.refundCases(app: "coins", query)
         #expect(cases.map(\.state) == [.decided, .decided])
         #expect(cases.map(\.outcome) == [.refundDeclined, .refunded])
-        #expect(cases.map(\.decidedAt) == [CaseDesk.time(2), CaseDesk.time(4)])
-        #expect(cases.map(\.deadline) == [CaseDesk.time(12), CaseDesk.time(15)])
+        #expect(cases.map(\.decidedAt) == [CaseModel.time(2), CaseModel.time(4)])
+        #expect(cases.map(\.deadline) == [CaseModel.time(12), CaseModel.time(15)])
         #expect(cases.map { $0.requests.map { $0.notificationUUID.prefix(2) } } == [["r1", "r2"], ["r3"]])
         #expect(cases.map(\.reason) == ["LEGAL", nil])
     }
@@ -114,7 +114,7 @@ package struct CaseStoreContract: Sendable, CustomTestStringConvertible {
             try await expectOwner(store, "alice")
             _ = try await store.declare(bob, transfer: true)
             try await expectOwner(store, "bob")
-            _ = try await store.end(app: "coins", user: bob.user, target: bob.target, at: CaseDesk.time(1))
+            _ = try await store.end(app: "coins", user: bob.user, target: bob.target, at: CaseModel.time(1))
             try await expectOwner(store, nil)
         },
         CaseStoreContract("the owner of an open case follows links of every kind of identifier") { store in
@@ -150,7 +150,7 @@ package struct CaseStoreContract: Sendable, CustomTestStringConvertible {
             let alice = try Link.sample(.transactionId, "1000", user: "alice")
             _ = try await store.declare(alice, transfer: false)
             try await store.take(.sample("a"), .sample("d", type: "REFUND", at: 1))
-            _ = try await store.end(app: "coins", user: alice.user, target: alice.target, at: CaseDesk.time(2))
+            _ = try await store.end(app: "coins", user: alice.user, target: alice.target, at: CaseModel.time(2))
             try await expectOwner(store, "alice")
         },
     ]

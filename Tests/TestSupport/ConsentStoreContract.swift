@@ -78,17 +78,17 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             }
             try await store.queue(.sample("other app", transaction: "3", user: "alice", app: "gems"))
             let ended = try await store.queue(.sample("ended", transaction: "6", user: "alice", deadline: 1))
-            #expect(try await store.expireDeliveries(at: CaseDesk.time(1), limit: 9).map(\.id) == [ended.id])
+            #expect(try await store.expireDeliveries(at: CaseModel.time(1), limit: 9).map(\.id) == [ended.id])
             let claimed = try await store.claim(at: 1, limit: 100)
             for delivery in claimed where delivery.id != "sent" && delivery.app == "coins" {
-                _ = try await store.conclude(delivery.id, .retry(at: CaseDesk.time(1), .sample), at: 1)
+                _ = try await store.conclude(delivery.id, .retry(at: CaseModel.time(1), .sample), at: 1)
             }
             let effect = try await store.recordConsent(try .sample("alice", false, at: 2))
             #expect(effect.cancelled.map(\.id).sorted() == ["linked", "named", "of case", "owned"])
             #expect(effect.cancelled.allSatisfy { $0.state == .cancelled && $0.failure?.reason == .consentWithdrawn })
             #expect(effect.sending.map(\.id) == ["sent"])
             #expect(
-                try await store.conclude("sent", .retry(at: CaseDesk.time(3), .sample), at: 2)?.state == .cancelled)
+                try await store.conclude("sent", .retry(at: CaseModel.time(3), .sample), at: 2)?.state == .cancelled)
             #expect(try await store.claim(at: 6).map(\.id).sorted() == ["nobody", "other user"])
             let told = try await store.events(after: 0, limit: 100).filter { $0.kind == .deliveryCancelled }
             #expect(Set(told.map(\.subject)) == ["linked", "named", "of case", "owned", "sent"])
@@ -128,10 +128,10 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             try await store.queue(.sample("2", transaction: "2", user: "alice", deadline: 1))
             try await store.queue(.sample("3", transaction: "3", user: "alice"))
             try await store.queue(.sample("4", transaction: "4", user: "bob"))
-            _ = try await store.expireDeliveries(at: CaseDesk.time(1), limit: 9)
+            _ = try await store.expireDeliveries(at: CaseModel.time(1), limit: 9)
             #expect(try await store.claim(at: 1, limit: 2).map(\.id) == ["1", "3"])
-            _ = try await store.conclude("1", .retry(at: CaseDesk.time(1), .sample), at: 1)
-            let report = try await store.eraseUser(app: "coins", user: alice, at: CaseDesk.time(2))
+            _ = try await store.conclude("1", .retry(at: CaseModel.time(1), .sample), at: 1)
+            let report = try await store.eraseUser(app: "coins", user: alice, at: CaseModel.time(2))
             #expect(report.links == 1 && report.consentRecords == 1 && report.cases == 1 && report.notifications == 1)
             #expect(report.deliveries == 3 && report.events > 0 && !report.isWithdrawalKept)
             #expect(report.cancelled.map(\.id) == ["1"] && report.sending.map(\.id) == ["3"])
@@ -147,21 +147,21 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             let refundCase = try await store.refundCase(app: "coins", id: "case-a")
             #expect(refundCase?.owner == nil && refundCase?.purchase.appAccountToken == nil)
             #expect(try await store.events(after: 0, limit: 100).allSatisfy { $0.user != alice })
-            let again = try await store.eraseUser(app: "coins", user: alice, at: CaseDesk.time(3))
+            let again = try await store.eraseUser(app: "coins", user: alice, at: CaseModel.time(3))
             #expect(again.links + again.consentRecords + again.deliveries + again.cases + again.events == 0)
         },
         ConsentStoreContract("an erasure forgets the requests that named the user") { store in
             let key = IdempotencyKey(caller: "shop", app: "coins", route: "/users/alice/consumption", key: "k")
             try await store.queue(.sample("1", user: "alice", key: key))
-            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseDesk.time(1))
-            let known = try await store.delivery(for: key, at: CaseDesk.time(1))
+            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseModel.time(1))
+            let known = try await store.delivery(for: key, at: CaseModel.time(1))
             #expect(known == nil)
         },
         ConsentStoreContract("what is being sent brings nothing back that an erasure removed") { store in
             let facts = Transaction.sample(token: "3f2504e0-4f89-11d3-9a0c-0305e82c3301").facts
             try await store.queue(.sample("1", user: "alice"))
             try await store.claim(at: 0)
-            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseDesk.time(1))
+            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseModel.time(1))
             let failure = DeliveryFailure(ConsentObjection.withdrawn(try UserID("alice")).error)
             let ended = try #require(try await store.conclude("1", .cancelled(failure), at: 2, purchase: facts))
             #expect(ended.state == .cancelled && ended.failure?.reason == .consentWithdrawn)
@@ -180,7 +180,7 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             ] as [(LinkTarget.Kind, String)] {
                 _ = try await store.declare(try .sample(kind, value, user: "alice"), transfer: false)
                 _ = try await store.recordConsent(try .sample("alice", false))
-                let report = try await store.eraseUser(app: "coins", user: alice, at: CaseDesk.time(1))
+                let report = try await store.eraseUser(app: "coins", user: alice, at: CaseModel.time(1))
                 #expect(report.isWithdrawalKept)
                 let subject = try ConsentSubject.sample(purchase: purchase)
                 #expect(try await store.consentObjection(to: subject) == .erased, "\(kind)")
@@ -190,7 +190,7 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
                 #expect(try await store.consentObjection(to: .sample(user: "alice", app: "gems")) == nil)
                 // A second erasure finds nothing and leaves what the first one left.
                 #expect(
-                    try await store.eraseUser(app: "coins", user: alice, at: CaseDesk.time(1)).isWithdrawalKept)
+                    try await store.eraseUser(app: "coins", user: alice, at: CaseModel.time(1)).isWithdrawalKept)
                 _ = try await store.recordConsent(try .sample("alice", true))
                 #expect(try await store.consentObjection(to: subject) == nil, "new consent lifts it: \(kind)")
                 #expect(try await store.consentObjection(to: named) == nil)
@@ -201,7 +201,7 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             _ = try await store.declare(try .sample(.appAccountToken, token, user: "alice"), transfer: false)
             try await store.take(.sample("a", transaction: .sample(id: "2", original: "1", token: token)))
             _ = try await store.recordConsent(try .sample("alice", false))
-            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseDesk.time(1))
+            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseModel.time(1))
             let left = try #require(try await store.refundCase(app: "coins", id: "case-a"))
             let draft = try DeliveryDraft.sample("1", caseID: "case-a", transaction: "2", purchase: left.purchase)
             #expect(try await store.accept(draft) == .withdrawn(.erased))
@@ -209,7 +209,7 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
         ConsentStoreContract("a purchase whose owner is known again is that owner's") { store in
             _ = try await store.declare(try .sample(.transactionId, "1000", user: "alice"), transfer: false)
             _ = try await store.recordConsent(try .sample("alice", false))
-            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseDesk.time(1))
+            _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseModel.time(1))
             #expect(try await store.consentObjection(to: .sample()) == .erased)
             _ = try await store.declare(try .sample(.transactionId, "1000", user: "bob"), transfer: false)
             #expect(try await store.consentObjection(to: .sample()) == nil)
@@ -221,7 +221,7 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             _ = try await store.recordConsent(try .sample("alice", false))
             _ = try await store.recordConsent(try .sample("alice", true))
             for user in ["alice", "bob"] {
-                let report = try await store.eraseUser(app: "coins", user: try UserID(user), at: CaseDesk.time(1))
+                let report = try await store.eraseUser(app: "coins", user: try UserID(user), at: CaseModel.time(1))
                 #expect(!report.isWithdrawalKept)
                 #expect(try await store.consentObjection(to: .sample(user: user, transaction: user)) == nil)
             }

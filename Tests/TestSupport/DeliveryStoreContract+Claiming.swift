@@ -27,7 +27,7 @@ extension DeliveryStoreContract {
             try await store.queue(.sample("3", transaction: "7", app: "gems"))
             #expect(try await store.claim(at: 0).map(\.id) == ["2", "3"])
             #expect(try await store.claim(at: 0).isEmpty)
-            _ = try await store.conclude("2", .retry(at: CaseDesk.time(1), .sample), at: 0)
+            _ = try await store.conclude("2", .retry(at: CaseModel.time(1), .sample), at: 0)
             #expect(try await store.claim(at: 0).map(\.id) == ["1"])
             #expect(try await store.claim(at: 1).isEmpty)
         },
@@ -57,28 +57,28 @@ extension DeliveryStoreContract {
         },
         DeliveryStoreContract("a look behind a position goes on there") { store in
             for number in 1...4 { try await store.queue(.sample("\(number)", transaction: "\(number)")) }
-            let behind = DeliveryClaim.Position(deadline: CaseDesk.time(12), id: "2")
+            let behind = DeliveryClaim.Position(deadline: CaseModel.time(12), id: "2")
             let claim = DeliveryClaim(
-                worker: "worker", now: CaseDesk.time(0), leaseUntil: CaseDesk.time(1), limit: 10, after: behind)
+                worker: "worker", now: CaseModel.time(0), leaseUntil: CaseModel.time(1), limit: 10, after: behind)
             let result = try await store.claimDeliveries(claim)
             #expect(result.deliveries.map(\.id) == ["3", "4"])
             #expect(result.next == nil)
         },
         DeliveryStoreContract("the next event is the next attempt or the next deadline, whichever comes first") {
             store in
-            #expect(try await store.nextDeliveryEvent(after: CaseDesk.time(0)) == nil)
+            #expect(try await store.nextDeliveryEvent(after: CaseModel.time(0)) == nil)
             try await store.queue(.sample("1", transaction: "1", due: 2, deadline: 6))
-            #expect(try await store.nextDeliveryEvent(after: CaseDesk.time(0)) == CaseDesk.time(2))
-            #expect(try await store.nextDeliveryEvent(after: CaseDesk.time(2)) == CaseDesk.time(6))
+            #expect(try await store.nextDeliveryEvent(after: CaseModel.time(0)) == CaseModel.time(2))
+            #expect(try await store.nextDeliveryEvent(after: CaseModel.time(2)) == CaseModel.time(6))
             try await store.queue(.sample("2", transaction: "2", deadline: 1))
-            #expect(try await store.nextDeliveryEvent(after: CaseDesk.time(0)) == CaseDesk.time(1))
+            #expect(try await store.nextDeliveryEvent(after: CaseModel.time(0)) == CaseModel.time(1))
             #expect(try await store.claim(at: 0).map(\.id) == ["2"])
-            #expect(try await store.nextDeliveryEvent(after: CaseDesk.time(0)) == CaseDesk.time(2))
+            #expect(try await store.nextDeliveryEvent(after: CaseModel.time(0)) == CaseModel.time(2))
             // An attempt behind the deadline is never made.
-            _ = try await store.conclude("2", .retry(at: CaseDesk.time(5), .sample), at: 0)
-            #expect(try await store.nextDeliveryEvent(after: CaseDesk.time(0)) == CaseDesk.time(1))
-            _ = try await store.expireDeliveries(at: CaseDesk.time(6), limit: 10)
-            #expect(try await store.nextDeliveryEvent(after: CaseDesk.time(0)) == nil)
+            _ = try await store.conclude("2", .retry(at: CaseModel.time(5), .sample), at: 0)
+            #expect(try await store.nextDeliveryEvent(after: CaseModel.time(0)) == CaseModel.time(1))
+            _ = try await store.expireDeliveries(at: CaseModel.time(6), limit: 10)
+            #expect(try await store.nextDeliveryEvent(after: CaseModel.time(0)) == nil)
         },
     ]
 }

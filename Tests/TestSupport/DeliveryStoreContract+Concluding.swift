@@ -15,7 +15,7 @@ extension DeliveryStoreContract {
                 let id = "\(number)"
                 let queued = try await store.queue(.sample(id, transaction: id))
                 try await store.claim(at: 0)
-                let attempts = [DeliveryAttempt.sample(at: 1), .interrupted(startedAt: CaseDesk.time(2))]
+                let attempts = [DeliveryAttempt.sample(at: 1), .interrupted(startedAt: CaseModel.time(2))]
                 let ended = try await store.conclude(
                     id, outcome, at: 3, attempts: attempts, mayHaveReachedApple: state != .accepted)
                 var expected = queued
@@ -25,11 +25,11 @@ extension DeliveryStoreContract {
                 expected.attemptCount = 2
                 expected.mayHaveReachedApple = state != .accepted
                 expected.failure = failure
-                expected.endedAt = CaseDesk.time(3)
+                expected.endedAt = CaseModel.time(3)
                 #expect(ended == expected)
                 #expect(try await store.delivery(app: "coins", id: id) == expected)
                 let last = try #require(try await store.events(after: 0, limit: 100).last)
-                #expect(last.kind == kind && last.subject == id && last.at == CaseDesk.time(3))
+                #expect(last.kind == kind && last.subject == id && last.at == CaseModel.time(3))
                 #expect(last.detail == failure?.reason.rawValue)
                 #expect(try await store.conclude(id, .accepted, at: 4) == nil, "the claim is over")
             }
@@ -40,7 +40,7 @@ extension DeliveryStoreContract {
             let queued = try await store.queue(.sample("1"))
             try await store.claim(at: 0)
             _ = try await store.conclude(
-                "1", .retry(at: CaseDesk.time(2), .sample), at: 1, attempts: [.sample(at: 0)],
+                "1", .retry(at: CaseModel.time(2), .sample), at: 1, attempts: [.sample(at: 0)],
                 mayHaveReachedApple: true)
             #expect(try await store.claim(at: 1.99).isEmpty)
             let again = try #require(try await store.claim(at: 2).first)
@@ -61,10 +61,10 @@ extension DeliveryStoreContract {
             ).facts
             try await store.queue(.sample("1", environment: nil))
             try await store.claim(at: 0)
-            _ = try await store.conclude("1", .retry(at: CaseDesk.time(1), .sample), at: 0, purchase: facts)
+            _ = try await store.conclude("1", .retry(at: CaseModel.time(1), .sample), at: 0, purchase: facts)
             let learnt = try #require(try await store.claim(at: 1).first)
             #expect(learnt.purchase == facts && learnt.environment == .sandbox)
-            _ = try await store.conclude("1", .retry(at: CaseDesk.time(1), .sample), at: 1)
+            _ = try await store.conclude("1", .retry(at: CaseModel.time(1), .sample), at: 1)
             #expect(try await store.delivery(app: "coins", id: "1")?.purchase == facts)
         },
         DeliveryStoreContract("Apple's acceptance answers the case, unless it is not open any more") { store in

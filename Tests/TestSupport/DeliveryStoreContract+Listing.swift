@@ -26,8 +26,8 @@ extension DeliveryStoreContract {
             try await expect(store, ["1"]) { $0.caseID = "case-a" }
             try await expect(store, []) { ($0.caseID, $0.transactionID) = ("case-a", "2") }
             try await expect(store, ["2"]) { $0.environment = .sandbox }
-            try await expect(store, ["3", "2"]) { $0.since = CaseDesk.time(1) }
-            try await expect(store, []) { $0.since = CaseDesk.time(2.5) }
+            try await expect(store, ["3", "2"]) { $0.since = CaseModel.time(1) }
+            try await expect(store, []) { $0.since = CaseModel.time(2.5) }
         },
         DeliveryStoreContract("pages hang together while deliveries come and end") { store in
             for number in 100..<125 {
@@ -45,7 +45,7 @@ extension DeliveryStoreContract {
                     let later = "later \(round) \(found.count)"
                     try await store.queue(.sample(later, transaction: later, user: "bob"))
                     _ = try await store.cancelDelivery(
-                        app: "coins", id: last.id, because: .sample, at: CaseDesk.time(1))
+                        app: "coins", id: last.id, because: .sample, at: CaseModel.time(1))
                 }
                 #expect(found.filter { !$0.hasPrefix("later") } == (100..<125).reversed().map(String.init))
                 #expect(Set(found).count == found.count)
@@ -64,14 +64,14 @@ extension DeliveryStoreContract {
             #expect(
                 backlog == [
                     DeliveryBacklog(
-                        app: "coins", state: .queued, count: 2, oldestCreatedAt: CaseDesk.time(1),
-                        nearestDeadline: CaseDesk.time(10)),
+                        app: "coins", state: .queued, count: 2, oldestCreatedAt: CaseModel.time(1),
+                        nearestDeadline: CaseModel.time(10)),
                     DeliveryBacklog(
-                        app: "coins", state: .sending, count: 1, oldestCreatedAt: CaseDesk.time(3),
-                        nearestDeadline: CaseDesk.time(9)),
+                        app: "coins", state: .sending, count: 1, oldestCreatedAt: CaseModel.time(3),
+                        nearestDeadline: CaseModel.time(9)),
                     DeliveryBacklog(
-                        app: "gems", state: .queued, count: 1, oldestCreatedAt: CaseDesk.time(0),
-                        nearestDeadline: CaseDesk.time(12)),
+                        app: "gems", state: .queued, count: 1, oldestCreatedAt: CaseModel.time(0),
+                        nearestDeadline: CaseModel.time(12)),
                 ])
         },
     ]

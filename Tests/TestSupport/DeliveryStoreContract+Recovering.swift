@@ -8,11 +8,11 @@ extension DeliveryStoreContract {
             try await store.queue(.sample("1", transaction: "1"))
             try await store.queue(.sample("2", transaction: "2"))
             try await store.claim(at: 0, worker: "before")
-            #expect(try await store.recoverDeliveries(worker: "now", at: CaseDesk.time(0.5)) == 2)
-            #expect(try await store.recoverDeliveries(worker: "now", at: CaseDesk.time(0.5)) == 0)
+            #expect(try await store.recoverDeliveries(worker: "now", at: CaseModel.time(0.5)) == 2)
+            #expect(try await store.recoverDeliveries(worker: "now", at: CaseModel.time(0.5)) == 0)
             let again = try await store.claim(at: 0.5, worker: "now")
             #expect(again.map(\.id) == ["1", "2"])
-            #expect(again.allSatisfy { $0.attempts == [.interrupted(startedAt: CaseDesk.time(0))] })
+            #expect(again.allSatisfy { $0.attempts == [.interrupted(startedAt: CaseModel.time(0))] })
             #expect(again.allSatisfy { $0.attemptCount == 1 && $0.mayHaveReachedApple })
             #expect(try await store.conclude("1", .accepted, at: 1, worker: "before") == nil, "its claim is lost")
             #expect(try await store.conclude("1", .accepted, at: 1, worker: "now")?.state == .accepted)
@@ -20,16 +20,16 @@ extension DeliveryStoreContract {
         DeliveryStoreContract("a lease holds until its end, and then its claim is lost") { store in
             try await store.queue(.sample("1"))
             try await store.claim(at: 0, lease: 1)
-            #expect(try await store.recoverDeliveries(worker: "worker", at: CaseDesk.time(0.99)) == 0)
-            #expect(try await store.recoverDeliveries(worker: "worker", at: CaseDesk.time(1)) == 1)
+            #expect(try await store.recoverDeliveries(worker: "worker", at: CaseModel.time(0.99)) == 0)
+            #expect(try await store.recoverDeliveries(worker: "worker", at: CaseModel.time(1)) == 1)
             #expect(try await store.conclude("1", .accepted, at: 1) == nil)
             #expect(try await store.delivery(app: "coins", id: "1")?.state == .queued)
         },
         DeliveryStoreContract("what was to be cancelled is not given back to be sent") { store in
             try await store.queue(.sample("1"))
             try await store.claim(at: 0, worker: "before")
-            _ = try await store.cancelDelivery(app: "coins", id: "1", because: .sample, at: CaseDesk.time(0))
-            #expect(try await store.recoverDeliveries(worker: "now", at: CaseDesk.time(1)) == 1)
+            _ = try await store.cancelDelivery(app: "coins", id: "1", because: .sample, at: CaseModel.time(0))
+            #expect(try await store.recoverDeliveries(worker: "now", at: CaseModel.time(1)) == 1)
             let ended = try #require(try await store.delivery(app: "coins", id: "1"))
             #expect(ended.state == .cancelled && ended.failure == .sample && ended.mayHaveReachedApple)
             #expect(try await store.events(after: 0, limit: 9).map(\.kind) == [.deliveryQueued, .deliveryCancelled])
@@ -41,13 +41,13 @@ extension DeliveryStoreContract {
                     .sample(
                         "\(number)", transaction: "\(number)", due: number % 2 == 0 ? 9 : 0, deadline: Double(number)))
             }
-            #expect(try await store.expireDeliveries(at: CaseDesk.time(0.99), limit: 10).isEmpty)
-            let ended = try await store.expireDeliveries(at: CaseDesk.time(3), limit: 2)
+            #expect(try await store.expireDeliveries(at: CaseModel.time(0.99), limit: 10).isEmpty)
+            let ended = try await store.expireDeliveries(at: CaseModel.time(3), limit: 2)
             #expect(ended.map(\.id) == ["1", "2"])
             #expect(ended.map(\.state) == [.expired, .expired])
             #expect(ended.map(\.failure?.reason) == [.deadlineExceeded, .deadlineExceeded])
-            #expect(ended.map(\.endedAt) == [CaseDesk.time(3), CaseDesk.time(3)])
-            #expect(try await store.expireDeliveries(at: CaseDesk.time(3), limit: 2).map(\.id) == ["3"])
+            #expect(ended.map(\.endedAt) == [CaseModel.time(3), CaseModel.time(3)])
+            #expect(try await store.expireDeliveries(at: CaseModel.time(3), limit: 2).map(\.id) == ["3"])
             let told = try await store.events(after: 0, limit: 100).filter { $0.kind == .deliveryExpired }
             #expect(told.map(\.subject) == ["1", "2", "3"])
         },
@@ -55,12 +55,12 @@ extension DeliveryStoreContract {
             try await store.queue(.sample("1", transaction: "1", deadline: 1))
             try await store.queue(.sample("2", transaction: "2", deadline: 1))
             try await store.claim(at: 0.5, lease: 1)
-            _ = try await store.cancelDelivery(app: "coins", id: "2", because: .sample, at: CaseDesk.time(0.6))
-            #expect(try await store.expireDeliveries(at: CaseDesk.time(1.4), limit: 10).isEmpty)
-            let ended = try await store.expireDeliveries(at: CaseDesk.time(1.5), limit: 10)
+            _ = try await store.cancelDelivery(app: "coins", id: "2", because: .sample, at: CaseModel.time(0.6))
+            #expect(try await store.expireDeliveries(at: CaseModel.time(1.4), limit: 10).isEmpty)
+            let ended = try await store.expireDeliveries(at: CaseModel.time(1.5), limit: 10)
             #expect(ended.map(\.state) == [.expired, .cancelled])
             #expect(ended.map(\.mayHaveReachedApple) == [true, true])
-            #expect(ended.map(\.attempts) == Array(repeating: [.interrupted(startedAt: CaseDesk.time(0.5))], count: 2))
+            #expect(ended.map(\.attempts) == Array(repeating: [.interrupted(startedAt: CaseModel.time(0.5))], count: 2))
             #expect(try await store.conclude("1", .accepted, at: 2) == nil)
         },
     ]
@@ -71,9 +71,9 @@ extension DeliveryStoreContract {
             try await store.queue(.sample("2", transaction: "2", due: 5))
             for id in ["1", "2"] {
                 let (delivery, isChanged) = try #require(
-                    try await store.cancelDelivery(app: "coins", id: id, because: .sample, at: CaseDesk.time(1)))
+                    try await store.cancelDelivery(app: "coins", id: id, because: .sample, at: CaseModel.time(1)))
                 #expect(isChanged && delivery.state == .cancelled && delivery.failure == .sample)
-                #expect(delivery.endedAt == CaseDesk.time(1))
+                #expect(delivery.endedAt == CaseModel.time(1))
                 #expect(try await store.delivery(app: "coins", id: id) == delivery)
             }
             #expect(try await store.claim(at: 6).isEmpty)
@@ -85,26 +85,26 @@ extension DeliveryStoreContract {
             try await store.queue(.sample("1"))
             try await store.claim(at: 0)
             let (first, isChanged) = try #require(
-                try await store.cancelDelivery(app: "coins", id: "1", because: .sample, at: CaseDesk.time(1)))
+                try await store.cancelDelivery(app: "coins", id: "1", because: .sample, at: CaseModel.time(1)))
             #expect(isChanged && first.state == .sending)
             let other = DeliveryFailure(reason: .deliveryEnded, message: "Again.")
-            let again = try await store.cancelDelivery(app: "coins", id: "1", because: other, at: CaseDesk.time(2))
+            let again = try await store.cancelDelivery(app: "coins", id: "1", because: other, at: CaseModel.time(2))
             #expect(again?.isChanged == false)
-            let ended = try await store.conclude("1", .retry(at: CaseDesk.time(3), other), at: 2)
+            let ended = try await store.conclude("1", .retry(at: CaseModel.time(3), other), at: 2)
             #expect(ended?.state == .cancelled && ended?.failure == .sample)
         },
         DeliveryStoreContract("Apple may be quicker than a cancellation") { store in
             try await store.queue(.sample("1"))
             try await store.claim(at: 0)
-            _ = try await store.cancelDelivery(app: "coins", id: "1", because: .sample, at: CaseDesk.time(1))
+            _ = try await store.cancelDelivery(app: "coins", id: "1", because: .sample, at: CaseModel.time(1))
             let ended = try #require(try await store.conclude("1", .accepted, at: 2))
             #expect(ended.state == .accepted && ended.failure == nil)
-            let late = try await store.cancelDelivery(app: "coins", id: "1", because: .sample, at: CaseDesk.time(3))
+            let late = try await store.cancelDelivery(app: "coins", id: "1", because: .sample, at: CaseModel.time(3))
             #expect(late?.isChanged == false && late?.delivery == ended)
         },
         DeliveryStoreContract("what is not there cannot be cancelled") { store in
             try await store.queue(.sample("1"))
-            let other = try await store.cancelDelivery(app: "gems", id: "1", because: .sample, at: CaseDesk.time(1))
+            let other = try await store.cancelDelivery(app: "gems", id: "1", because: .sample, at: CaseModel.time(1))
             #expect(other == nil)
             #expect(try await store.claim(at: 0).count == 1)
         },

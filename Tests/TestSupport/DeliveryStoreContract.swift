@@ -29,7 +29,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             let delivery = Delivery(
                 id: "d", app: "coins", caseID: "nowhere", user: try UserID("bob\u{0}1"), caller: "shop",
                 transactionID: "2", environment: .sandbox, purchase: facts, version: .v1, body: [0, 255],
-                createdAt: CaseDesk.time(1), deadline: CaseDesk.time(3), nextAttemptAt: CaseDesk.time(1),
+                createdAt: CaseModel.time(1), deadline: CaseModel.time(3), nextAttemptAt: CaseModel.time(1),
                 warnings: ["odd\u{0}", "even"])
             let draft = DeliveryDraft(
                 delivery: delivery, idempotencyKey: nil, requestDigest: [1], subject: ConsentSubject(delivery))
@@ -37,12 +37,12 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             #expect(try await store.delivery(app: "coins", id: "d") == delivery)
             #expect(try await store.delivery(app: "gems", id: "d") == nil)
             let event = ServiceEvent(
-                position: 1, app: "coins", kind: .deliveryQueued, subject: "d", at: CaseDesk.time(1),
+                position: 1, app: "coins", kind: .deliveryQueued, subject: "d", at: CaseModel.time(1),
                 environment: .sandbox, transactionID: "2", user: delivery.user, caseID: "nowhere")
             #expect(try await store.events(after: 0, limit: 10) == [event])
         },
         DeliveryStoreContract("times are kept to the millisecond, and answered as they are kept") { store in
-            let odd = CaseDesk.time(0).addingTimeInterval(0.000_4)
+            let odd = CaseModel.time(0).addingTimeInterval(0.000_4)
             let delivery = Delivery(
                 id: "d", app: "coins", caseID: nil, user: nil, caller: "shop", transactionID: "1", environment: nil,
                 purchase: nil, version: .v2, body: [1], createdAt: odd, deadline: odd.addingTimeInterval(60),
@@ -53,8 +53,8 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
                 Issue.record("not accepted")
                 return
             }
-            #expect(kept.createdAt == CaseDesk.time(0))
-            #expect(kept.nextAttemptAt == CaseDesk.time(0))
+            #expect(kept.createdAt == CaseModel.time(0))
+            #expect(kept.nextAttemptAt == CaseModel.time(0))
             #expect(try await store.delivery(app: "coins", id: "d") == kept)
         },
         DeliveryStoreContract("an idempotency key stands for its delivery for a day") { store in
@@ -66,7 +66,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             #expect(
                 try await store.accept(.sample("2", body: "[]", at: late, deadline: 30, key: key, digest: [8]))
                     == .keyReused(first))
-            let known = try await store.delivery(for: key, at: CaseDesk.time(late))
+            let known = try await store.delivery(for: key, at: CaseModel.time(late))
             #expect(known?.delivery == first && known?.requestDigest == [7])
             for other in [
                 IdempotencyKey(caller: "other", app: "coins", route: key.route, key: key.key),
@@ -74,13 +74,13 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
                 IdempotencyKey(caller: "shop", app: "coins", route: "/users/bob", key: key.key),
                 IdempotencyKey(caller: "shop", app: "coins", route: key.route, key: "k"),
             ] {
-                let found = try await store.delivery(for: other, at: CaseDesk.time(0))
+                let found = try await store.delivery(for: other, at: CaseModel.time(0))
                 #expect(found == nil)
             }
-            let forgotten = try await store.delivery(for: key, at: CaseDesk.time(24))
+            let forgotten = try await store.delivery(for: key, at: CaseModel.time(24))
             #expect(forgotten == nil)
             let second = try await store.queue(.sample("2", at: 24, deadline: 30, key: key, digest: [8]))
-            #expect(try await store.delivery(for: key, at: CaseDesk.time(24))?.delivery == second)
+            #expect(try await store.delivery(for: key, at: CaseModel.time(24))?.delivery == second)
         },
         DeliveryStoreContract("of many that come under one key at once, one is kept") { store in
             let key = IdempotencyKey(caller: "shop", app: "coins", route: "/", key: "k")
@@ -104,7 +104,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             try await store.claim(at: 0)
             _ = try await store.conclude("1", .refused(.sample), at: 1)
             let again = try await store.queue(.sample("4", caseID: "case-a", at: 1))
-            _ = try await store.cancelDelivery(app: "coins", id: "4", because: .sample, at: CaseDesk.time(1))
+            _ = try await store.cancelDelivery(app: "coins", id: "4", because: .sample, at: CaseModel.time(1))
             #expect(again.state == .queued)
             _ = try await store.queue(.sample("5", caseID: "case-a", body: "[]", at: 2))
         },
@@ -116,7 +116,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             _ = try await store.recordConsent(.sample("alice", false))
             #expect(
                 try await store.accept(.sample("1", caseID: "case-a")) == .withdrawn(.withdrawn(alice.user)))
-            _ = try await store.decline(app: "coins", id: "case-a", CaseDesk.declined(at: 1))
+            _ = try await store.decline(app: "coins", id: "case-a", CaseModel.declined(at: 1))
             let declined = try #require(try await store.refundCase(app: "coins", id: "case-a"))
             #expect(try await store.accept(.sample("1", caseID: "case-a")) == .caseClosed(declined))
             let deliveries = try await store.deliveries(app: "coins", DeliveryQuery())
@@ -157,7 +157,7 @@ extension DeliveryStore {
     ) async throws(ServiceError) -> [Delivery] {
         try await claimDeliveries(
             DeliveryClaim(
-                worker: worker, now: CaseDesk.time(hour), leaseUntil: CaseDesk.time(hour + lease), limit: limit,
+                worker: worker, now: CaseModel.time(hour), leaseUntil: CaseModel.time(hour + lease), limit: limit,
                 skipping: skipping)
         ).deliveries
     }
@@ -172,7 +172,7 @@ extension DeliveryStore {
             DeliveryConclusion(
                 id: id, app: "coins", worker: worker, outcome: outcome, attempts: attempts,
                 mayHaveReachedApple: mayHaveReachedApple, environment: environment, purchase: purchase,
-                at: CaseDesk.time(hour)))
+                at: CaseModel.time(hour)))
     }
 }
 
@@ -180,7 +180,7 @@ extension DeliveryAttempt {
     /// An attempt with all that it can have.
     package static func sample(at hour: Double) -> DeliveryAttempt {
         DeliveryAttempt(
-            startedAt: CaseDesk.time(hour), duration: .microseconds(1_234_567), httpStatus: 500, errorCode: 5_000_001,
+            startedAt: CaseModel.time(hour), duration: .microseconds(1_234_567), httpStatus: 500, errorCode: 5_000_001,
             failure: "GeneralInternalRetryableError")
     }
 }
@@ -190,6 +190,6 @@ extension ConsentRecord {
     package static func sample(_ user: String, _ isConsented: Bool, at hour: Double = 0) throws -> ConsentRecord {
         ConsentRecord(
             app: "coins", user: try UserID(user), isConsented: isConsented, source: "settings\u{0}v3",
-            at: CaseDesk.time(hour), recordedAt: CaseDesk.time(hour), recordedBy: "shop")
+            at: CaseModel.time(hour), recordedAt: CaseModel.time(hour), recordedBy: "shop")
     }
 }

@@ -60,24 +60,24 @@ package struct EventStoreContract: Sendable, CustomTestStringConvertible {
             }
         },
         EventStoreContract("a time leads to the position before what happened then") { store in
-            #expect(try await store.eventPosition(before: CaseDesk.time(0)) == 0)
+            #expect(try await store.eventPosition(before: CaseModel.time(0)) == 0)
             for hour in [1.0, 2, 3] {
                 _ = try await store.record(.sample("\(hour) a", at: hour))
                 _ = try await store.record(.sample("\(hour) b", at: hour))
             }
             let events = try await store.events(after: 0, limit: 10)
             for (hour, first) in [(0.0, 0), (1, 0), (1.5, 2), (2, 2), (3, 4)] {
-                let position = try await store.eventPosition(before: CaseDesk.time(hour))
+                let position = try await store.eventPosition(before: CaseModel.time(hour))
                 #expect(try await store.events(after: position, limit: 10) == Array(events[first...]))
             }
-            let end = try await store.eventPosition(before: CaseDesk.time(4))
+            let end = try await store.eventPosition(before: CaseModel.time(4))
             #expect(end == events.last?.position)
         },
         EventStoreContract("events that commit a little out of the order of their times are found by time") { store in
             for second in [10.0, 30, 20, 40] {
                 _ = try await store.record(.sample("\(Int(second))", at: second / 3600))
             }
-            let position = try await store.eventPosition(before: CaseDesk.time(30.0 / 3600))
+            let position = try await store.eventPosition(before: CaseModel.time(30.0 / 3600))
             #expect(try await store.events(after: position, limit: 10).map(\.subject) == ["30", "20", "40"])
         },
         EventStoreContract("what is forgotten is known, even when nothing is left") { store in
@@ -87,11 +87,11 @@ package struct EventStoreContract: Sendable, CustomTestStringConvertible {
             #expect(try await store.eventBounds() == EventBounds(forgotten: 0, latest: latest))
             var policy = RetentionPolicy()
             policy.events = .seconds(3600)
-            _ = try await store.enforceRetention(policy, at: CaseDesk.time(3.5), limit: 10)
+            _ = try await store.enforceRetention(policy, at: CaseModel.time(3.5), limit: 10)
             let kept = try await store.events(after: 0, limit: 10)
             #expect(kept.map(\.subject) == ["3.0"])
             #expect(try await store.eventBounds() == EventBounds(forgotten: kept[0].position - 1, latest: latest))
-            _ = try await store.enforceRetention(policy, at: CaseDesk.time(9), limit: 10)
+            _ = try await store.enforceRetention(policy, at: CaseModel.time(9), limit: 10)
             #expect(try await store.eventBounds() == EventBounds(forgotten: latest, latest: latest))
             _ = try await store.record(.sample("again", at: 9))
             #expect(try await store.eventBounds() == EventBounds(forgotten: latest, latest: latest + 1))

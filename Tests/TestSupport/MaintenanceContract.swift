@@ -18,14 +18,14 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
         self.check = check
     }
 
-    /// Hours of `CaseDesk.time` from which on something that ended at hour zero is no longer kept.
+    /// Hours of `CaseModel.time` from which on something that ended at hour zero is no longer kept.
     private static let (events, attempts, notifications, deliveries) = (30.0 * 24, 90.0 * 24, 180.0 * 24, 730.0 * 24)
 
     package static let cases: [MaintenanceContract] = [
         MaintenanceContract("nothing is removed as long as it is kept") { store in
             try await fill(store)
             let result = try await store.enforceRetention(
-                RetentionPolicy(), at: CaseDesk.time(events - 0.1), limit: 100)
+                RetentionPolicy(), at: CaseModel.time(events - 0.1), limit: 100)
             // Idempotency keys have a lifetime of their own.
             #expect(result.events == 0 && result.notifications == 0 && result.cases == 0 && result.deliveries == 0)
         },
@@ -60,7 +60,7 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
                     .sample("\(number)", type: "DID_RENEW", at: Double(number) / 100, transaction: nil))
             }
             let policy = RetentionPolicy()
-            let now = CaseDesk.time(notifications + 20)
+            let now = CaseModel.time(notifications + 20)
             for left in [7, 4, 1] {
                 let result = try await store.enforceRetention(policy, at: now, limit: 3)
                 #expect(result.notifications == 3 && result.events == 3)
@@ -78,9 +78,9 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
             try await store.take(.sample("d", type: "REFUND", at: 1))
             var policy = RetentionPolicy()
             policy.deliveries = .seconds(3600)
-            let first = try await store.enforceRetention(policy, at: CaseDesk.time(1.5), limit: 10)
+            let first = try await store.enforceRetention(policy, at: CaseModel.time(1.5), limit: 10)
             #expect(first.cases == 0 && first.deliveries == 0)
-            let second = try await store.enforceRetention(policy, at: CaseDesk.time(2.5), limit: 10)
+            let second = try await store.enforceRetention(policy, at: CaseModel.time(2.5), limit: 10)
             #expect(second.cases == 1 && second.deliveries == 1)
         },
         MaintenanceContract("a store in use is as it should be") { store in
@@ -97,13 +97,13 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
         try await store.take(.sample("late", at: 0, received: 12, transaction: .sample(id: "2")))
         try await store.quarantine(
             QuarantinedNotification(
-                app: "coins", notificationUUID: "q", fault: "Wrong bundle id.", receivedAt: CaseDesk.time(0),
+                app: "coins", notificationUUID: "q", fault: "Wrong bundle id.", receivedAt: CaseModel.time(0),
                 signed: "n.q.n"), keeping: 10)
     }
 
     /// Removes all that is over.
     private static func remove(_ store: any Store, at hour: Double) async throws -> RetentionResult {
-        try await store.enforceRetention(RetentionPolicy(), at: CaseDesk.time(hour), limit: 100)
+        try await store.enforceRetention(RetentionPolicy(), at: CaseModel.time(hour), limit: 100)
     }
 
     private static func queue(_ store: any Store, caseID: String?) async throws {

@@ -51,7 +51,7 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
                     environment: .production, payload: [123, 125], signed: "n.n.n", transaction: nil,
                     renewalInfo: nil, appTransaction: VerifiedData(payload: [1], signed: "t.t.t"),
                     appTransactionID: "704"),
-                source: .webhook, receivedAt: CaseDesk.time(1))
+                source: .webhook, receivedAt: CaseModel.time(1))
             for notification in [plain, rescind] {
                 #expect(try await store.record(notification))
                 let uuid = notification.notification.notificationUUID
@@ -78,7 +78,7 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
                 .sample("a", type: "SUBSCRIBED", subtype: "RESUBSCRIBE", at: 1, received: 2))
             _ = try await store.record(.sample("a", type: "SUBSCRIBED", subtype: "RESUBSCRIBE", at: 1, received: 3))
             let event = ServiceEvent(
-                position: 1, app: "coins", kind: .notificationReceived, subject: "a", at: CaseDesk.time(2),
+                position: 1, app: "coins", kind: .notificationReceived, subject: "a", at: CaseModel.time(2),
                 environment: .production, transactionID: "1000", notificationType: "SUBSCRIBED",
                 subtype: "RESUBSCRIBE")
             #expect(try await store.events(after: 0, limit: 10) == [event])
@@ -88,16 +88,16 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             for number in 1...5 {
                 let notification = QuarantinedNotification(
                     app: "coins", notificationUUID: number == 1 ? nil : "\(number)", fault: "Wrong bundle id.",
-                    receivedAt: CaseDesk.time(Double(number)), signed: "n.\(number).n")
+                    receivedAt: CaseModel.time(Double(number)), signed: "n.\(number).n")
                 try await store.quarantine(notification, keeping: 3)
-                #expect(try await store.quarantineStatus() == (min(number, 3), CaseDesk.time(Double(number))))
+                #expect(try await store.quarantineStatus() == (min(number, 3), CaseModel.time(Double(number))))
             }
             #expect(try await store.notifications(app: "coins", NotificationQuery()).isEmpty)
         },
         NotificationStoreContract("progress of the search is kept for each app and environment") { store in
             let search = HistoryProgress.Search(
-                pass: .failures, start: CaseDesk.time(1), end: CaseDesk.time(2), paginationToken: "next")
-            let progress = HistoryProgress(completeUntil: CaseDesk.time(1), search: search)
+                pass: .failures, start: CaseModel.time(1), end: CaseModel.time(2), paginationToken: "next")
+            let progress = HistoryProgress(completeUntil: CaseModel.time(1), search: search)
             let fresh = HistoryProgress(completeUntil: nil, search: nil)
             #expect(try await store.historyProgress(app: "coins", environment: .sandbox) == nil)
             try await store.saveHistoryProgress(progress, app: "coins", environment: .sandbox)
@@ -119,7 +119,7 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             #expect(
                 try await store.unprocessedNotifications(limit: 10).map(\.notification.notificationUUID) == ["a", "b"])
             let processed = try #require(try await store.notification(app: "coins", uuid: "c"))
-            #expect(processed.processedAt == CaseDesk.time(0))
+            #expect(processed.processedAt == CaseModel.time(0))
         },
         NotificationStoreContract("processing it again changes nothing, and neither does one that is not there") {
             store in
@@ -134,7 +134,7 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             let unknown = StoredNotification.sample("unknown", at: 2)
             #expect(
                 try await store.process(
-                    unknown, notice: unknown.notice, links: [], newCaseID: "x", at: CaseDesk.time(3)) == .none)
+                    unknown, notice: unknown.notice, links: [], newCaseID: "x", at: CaseModel.time(3)) == .none)
             #expect(try await store.events(after: 0, limit: 10) == events)
             #expect(try await store.refundCases(app: "coins", CaseQuery()) == [opened])
         },
@@ -146,7 +146,7 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
                     group.addTask {
                         try await store.process(
                             request, notice: request.notice, links: [], newCaseID: "case-\(number)",
-                            at: CaseDesk.time(0))
+                            at: CaseModel.time(0))
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -207,8 +207,8 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             try await expect(store, []) { ($0.type, $0.subtype) = ("TEST", "BILLING_RECOVERY") }
             try await expect(store, ["b"]) { $0.user = learnt.user }
             try await expect(store, ["b"]) { $0.environment = .sandbox }
-            try await expect(store, ["c", "b"]) { $0.since = CaseDesk.time(1) }
-            try await expect(store, []) { $0.since = CaseDesk.time(2.5) }
+            try await expect(store, ["c", "b"]) { $0.since = CaseModel.time(1) }
+            try await expect(store, []) { $0.since = CaseModel.time(2.5) }
             try await expect(store, ["b"]) { $0.transactionID = "2" }
             try await expect(store, ["b", "a"]) { $0.transactionID = "1" }
             try await expect(store, ["a"]) { ($0.transactionID, $0.environment) = ("1", .production) }

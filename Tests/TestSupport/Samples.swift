@@ -35,13 +35,13 @@ extension Link {
 }
 
 extension StoredNotification {
-    /// A notification about refunds or anything else, with what a test cares about; hours count as in `CaseDesk.time`.
+    /// A notification about refunds or anything else, with what a test cares about; hours count as in `CaseModel.time`.
     package static func sample(
         _ uuid: String, type: String = "CONSUMPTION_REQUEST", subtype: String? = nil, reason: String? = nil,
         at hour: Double = 0, received: Double? = nil, transaction: Transaction? = .sample(), app: String = "coins",
         environment: AppStoreEnvironment = .production, source: NotificationSource = .webhook
     ) -> StoredNotification {
-        let signedDate = Int64(CaseDesk.time(hour).timeIntervalSince1970 * 1000)
+        let signedDate = Int64(CaseModel.time(hour).timeIntervalSince1970 * 1000)
         return StoredNotification(
             app: app,
             notification: AppleNotification(
@@ -49,7 +49,7 @@ extension StoredNotification {
                 environment: transaction?.environment ?? environment,
                 payload: Array(#"{"notificationUUID":"\#(uuid)"}"#.utf8), signed: "n.\(uuid).n",
                 transaction: transaction, renewalInfo: nil, appTransaction: nil, consumptionRequestReason: reason),
-            source: source, receivedAt: CaseDesk.time(received ?? hour))
+            source: source, receivedAt: CaseModel.time(received ?? hour))
     }
 
     /// The notification that brings a notice.
@@ -61,7 +61,7 @@ extension StoredNotification {
             case .outcome(.refundDeclined): ("REFUND_DECLINED", nil)
             case .outcome(.refundReversed): ("REFUND_REVERSED", nil)
             }
-        let hour = notice.signedAt.timeIntervalSince(CaseDesk.time(0)) / 3600
+        let hour = notice.signedAt.timeIntervalSince(CaseModel.time(0)) / 3600
         self = .sample(
             notice.notificationUUID, type: type, reason: reason, at: hour, transaction: transaction, app: notice.app)
     }
@@ -101,7 +101,7 @@ extension NotificationStore {
 }
 
 extension DeliveryDraft {
-    /// An answer that is queued at hour zero of `CaseDesk.time` and due by hour twelve, with what a test cares about.
+    /// An answer that is queued at hour zero of `CaseModel.time` and due by hour twelve, with what a test cares about.
     package static func sample(
         _ id: String, caseID: String? = nil, transaction: String = "1000", user: String? = nil,
         purchase: PurchaseFacts? = nil, environment: AppStoreEnvironment? = .production, app: String = "coins",
@@ -111,8 +111,8 @@ extension DeliveryDraft {
         let delivery = Delivery(
             id: id, app: app, caseID: caseID, user: try user.map(UserID.init), caller: "shop",
             transactionID: transaction, environment: environment, purchase: purchase, version: .v2,
-            body: Array(body.utf8), createdAt: CaseDesk.time(hour), deadline: CaseDesk.time(deadline),
-            nextAttemptAt: CaseDesk.time(due ?? hour))
+            body: Array(body.utf8), createdAt: CaseModel.time(hour), deadline: CaseModel.time(deadline),
+            nextAttemptAt: CaseModel.time(due ?? hour))
         return DeliveryDraft(
             delivery: delivery, idempotencyKey: key, requestDigest: digest, subject: ConsentSubject(delivery))
     }

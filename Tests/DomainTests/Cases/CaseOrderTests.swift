@@ -25,22 +25,22 @@ struct CaseOrderTests {
     }
 
     private static func endings(_ notices: some Sequence<CaseRules.Notice>) -> [Ending] {
-        var desk = CaseDesk()
+        var desk = CaseModel()
         for notice in notices { desk.take(notice) }
         return desk.cases.sorted { $0.requestedAt < $1.requestedAt }.map(Ending.init)
     }
 
     /// A request, a reminder, a decision, a later request, and its decision and reversal.
     private static let story: [CaseRules.Notice] = [
-        CaseDesk.request("r1", at: 0), CaseDesk.request("r2", at: 1, reason: "LEGAL"),
-        CaseDesk.outcome("d1", .refundDeclined, at: 2), CaseDesk.request("r3", at: 3, reason: "OTHER"),
-        CaseDesk.outcome("d2", .refunded, at: 4), CaseDesk.outcome("v", .refundReversed, at: 5),
+        CaseModel.request("r1", at: 0), CaseModel.request("r2", at: 1, reason: "LEGAL"),
+        CaseModel.outcome("d1", .refundDeclined, at: 2), CaseModel.request("r3", at: 3, reason: "OTHER"),
+        CaseModel.outcome("d2", .refunded, at: 4), CaseModel.outcome("v", .refundReversed, at: 5),
     ]
 
     @Test func `the story in its own order makes two cases`() {
         let endings = Self.endings(Self.story)
         #expect(endings.map(\.requests) == [["r1", "r2"], ["r3"]])
-        #expect(endings.map(\.deadline) == [CaseDesk.time(12), CaseDesk.time(15)])
+        #expect(endings.map(\.deadline) == [CaseModel.time(12), CaseModel.time(15)])
         #expect(endings.map(\.outcome) == [.refundDeclined, .refundReversed])
         #expect(endings.map(\.reason) == ["LEGAL", "OTHER"])
     }
@@ -55,7 +55,7 @@ struct CaseOrderTests {
 
     @Test func `no notice ever gives a case more time, or takes a request out of sight`() {
         for order in Self.story.permutations {
-            var desk = CaseDesk()
+            var desk = CaseModel()
             var taken: Set<String> = []
             for notice in order {
                 let deadlines = Dictionary(uniqueKeysWithValues: desk.cases.map { ($0.id, $0.deadline) })
@@ -80,13 +80,13 @@ struct CaseOrderTests {
             switch Int.random(in: 0..<10, using: &random) {
             case 0...5:
                 let reason = [nil, "LEGAL", "OTHER"].randomElement(using: &random) ?? nil
-                return CaseDesk.request("\(number)", at: hour, received: received, reason: reason)
+                return CaseModel.request("\(number)", at: hour, received: received, reason: reason)
             case 6 where mayRefund:
                 // Apple refunds a transaction once.
                 mayRefund = false
-                return CaseDesk.outcome("\(number)", .refunded, at: hour)
-            case 7: return CaseDesk.outcome("\(number)", .refundReversed, at: hour)
-            default: return CaseDesk.outcome("\(number)", .refundDeclined, at: hour)
+                return CaseModel.outcome("\(number)", .refunded, at: hour)
+            case 7: return CaseModel.outcome("\(number)", .refundReversed, at: hour)
+            default: return CaseModel.outcome("\(number)", .refundDeclined, at: hour)
             }
         }
         let expected = Self.endings(notices.sorted { $0.signedAt < $1.signedAt })
@@ -94,16 +94,16 @@ struct CaseOrderTests {
     }
 
     @Test func `a decline stays through every order of reminders, before and after`() {
-        let reminders = (2...5).map { CaseDesk.request("r\($0)", at: Double($0)) }
+        let reminders = (2...5).map { CaseModel.request("r\($0)", at: Double($0)) }
         for order in reminders.permutations {
             for moment in 0...order.count {
-                var desk = CaseDesk()
-                desk.take(CaseDesk.request("r1", at: 1))
+                var desk = CaseModel()
+                desk.take(CaseModel.request("r1", at: 1))
                 for notice in order.prefix(moment) { desk.take(notice) }
                 desk.decline(at: 6)
                 for notice in order.dropFirst(moment) { desk.take(notice) }
                 #expect(desk.cases.map(\.state) == [.declined])
-                #expect(desk.cases.map(\.deadline) == [CaseDesk.time(13)])
+                #expect(desk.cases.map(\.deadline) == [CaseModel.time(13)])
             }
         }
     }

@@ -134,10 +134,10 @@ struct NotificationProcessorTests {
             app: app,
             notification: AppleNotification(
                 notificationUUID: uuid, notificationType: "RESCIND_CONSENT", subtype: nil,
-                signedDate: Int64(CaseDesk.time(0).timeIntervalSince1970 * 1000), environment: .production,
+                signedDate: Int64(CaseModel.time(0).timeIntervalSince1970 * 1000), environment: .production,
                 payload: Array("{}".utf8), signed: "n.n.n", transaction: nil, renewalInfo: nil,
                 appTransaction: VerifiedData(payload: Array("{}".utf8), signed: "a.a.a"), appTransactionID: account),
-            source: .webhook, receivedAt: CaseDesk.time(0))
+            source: .webhook, receivedAt: CaseModel.time(0))
     }
 
     @Test func `a rescinded consent is withdrawn for every user of the Apple Account, and for nobody else`()
@@ -162,7 +162,7 @@ struct NotificationProcessorTests {
                 #expect(try await fixture.isConsented(user) == isConsented, "\(user)")
             }
             let record = try #require(try await sqlite.consentHistory(app: "coins", user: UserID("alice")).last)
-            #expect(record.source == "RESCIND_CONSENT" && record.recordedBy.isEmpty && record.at == CaseDesk.time(0))
+            #expect(record.source == "RESCIND_CONSENT" && record.recordedBy.isEmpty && record.at == CaseModel.time(0))
         }
     }
 

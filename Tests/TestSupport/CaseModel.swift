@@ -2,7 +2,7 @@ package import Domain
 package import Foundation
 
 /// Takes notices about one transaction as a store does: asks `CaseRules` and applies what it says.
-package struct CaseDesk {
+package struct CaseModel {
     package var cases: [RefundCase] = []
     private var outcomes: [(outcome: RefundCase.Outcome, signedAt: Date)] = []
     private var nextID = 1
@@ -45,7 +45,7 @@ package struct CaseDesk {
     }
 }
 
-extension CaseDesk {
+extension CaseModel {
     /// So many hours after the beginning of a test's time.
     package static func time(_ hours: Double) -> Date { Date(timeIntervalSince1970: 1_700_000_000 + hours * 3600) }
 
