@@ -1,7 +1,6 @@
 import AppStoreAPI
 package import Curl
 package import Domain
-import Foundation
 package import Logging
 
 /// The App Store Server API behind the ports that our rules know.
@@ -18,7 +17,7 @@ package struct AppStoreClient: Sendable {
     package init(
         configuration: UpstreamConfiguration, client: CurlClient, tokens: any TokenSource, budget: any CallBudget,
         verifier: SignedDataVerifier, memory: any TransactionMemory, retries: RetryPolicy = RetryPolicy(),
-        breaker: CircuitBreakerPolicy = .standard, clock: UpstreamClock, meter: UpstreamMeter, logger: Logger
+        breaker: CircuitBreakerPolicy = .standard, clock: ServiceClock, meter: UpstreamMeter, logger: Logger
     ) {
         let transport = AppleTransport(configuration: configuration, client: client)
         let unauthorized = UnauthorizedDiagnosis(
@@ -126,29 +125,4 @@ package struct UpstreamConfiguration: Sendable {
         self.attemptTimeout = attemptTimeout
         self.maximumResponseBytes = maximumResponseBytes
     }
-}
-
-/// The clocks of calls to Apple: the time of day, for Apple's absolute times and the record of attempts, and a monotonic
-/// one, for deadlines and waits.
-package struct UpstreamClock: Sendable {
-    let now: WallClock
-    let monotonicNow: @Sendable () -> ContinuousClock.Instant
-    let sleep: @Sendable (Duration) async throws -> Void
-
-    /// - Parameters:
-    ///   - now: the time of day.
-    ///   - monotonicNow: what deadlines are measured by.
-    ///   - sleep: waits by the same clock; throws when the task is cancelled.
-    package init(
-        now: @escaping WallClock,
-        monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
-        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
-    ) {
-        self.now = now
-        self.monotonicNow = monotonicNow
-        self.sleep = sleep
-    }
-
-    /// The time that is left until an instant; negative when it has passed.
-    func remaining(until instant: ContinuousClock.Instant) -> Duration { monotonicNow().duration(to: instant) }
 }

@@ -122,11 +122,11 @@ struct CircuitBreaker: Sendable {
 /// The circuit breakers of all environments; each change of one is logged once and shown as a metric.
 final class CircuitBreakers: Sendable {
     private let breakers: Mutex<[AppStoreEnvironment: CircuitBreaker]>
-    private let clock: UpstreamClock
+    private let clock: ServiceClock
     private let gauges: [AppStoreEnvironment: Gauge]
     private let logger: Logger
 
-    init(policy: CircuitBreakerPolicy, clock: UpstreamClock, meter: UpstreamMeter, logger: Logger) {
+    init(policy: CircuitBreakerPolicy, clock: ServiceClock, meter: UpstreamMeter, logger: Logger) {
         let environments = AppStoreEnvironment.allCases
         breakers = Mutex(
             Dictionary(uniqueKeysWithValues: environments.map { ($0, CircuitBreaker(policy: policy)) }))

@@ -1,3 +1,4 @@
+import Domain
 import Synchronization
 
 /// Work that those who want the same at the same time wait for together.
@@ -34,11 +35,11 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     private let maximumFlights: Int
     private let maximumWaiters: Int
-    private let clock: UpstreamClock
+    private let clock: ServiceClock
     private let flights = Mutex<[Key: Flight]>([:])
     private let nextID = Atomic<UInt64>(0)
 
-    init(maximumFlights: Int = 4096, maximumWaiters: Int = 1024, clock: UpstreamClock) {
+    init(maximumFlights: Int = 4096, maximumWaiters: Int = 1024, clock: ServiceClock) {
         self.maximumFlights = maximumFlights
         self.maximumWaiters = maximumWaiters
         self.clock = clock

@@ -23,14 +23,14 @@ final class UnauthorizedDiagnosis: Sendable {
 
     private let probe: TokenProbe
     private let tokens: any TokenSource
-    private let clock: UpstreamClock
+    private let clock: ServiceClock
     private let meter: UpstreamMeter
     private let logger: Logger
     private let acceptance = TokenAcceptance()
     private let findings = Mutex<[AppEnvironment: Held]>([:])
     private let examinations: SingleFlight<AppEnvironment, Conclusion>
 
-    init(probe: TokenProbe, tokens: any TokenSource, clock: UpstreamClock, meter: UpstreamMeter, logger: Logger) {
+    init(probe: TokenProbe, tokens: any TokenSource, clock: ServiceClock, meter: UpstreamMeter, logger: Logger) {
         self.probe = probe
         self.tokens = tokens
         self.clock = clock

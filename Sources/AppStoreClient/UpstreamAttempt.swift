@@ -126,7 +126,7 @@ struct UpstreamParts: Sendable {
     let budget: any CallBudget
     let breakers: CircuitBreakers
     let unauthorized: UnauthorizedDiagnosis
-    let clock: UpstreamClock
+    let clock: ServiceClock
     let meter: UpstreamMeter
 }
 

@@ -17,28 +17,14 @@ import OpenSSL
 package struct TokenMinter: TokenSource {
     private let keys: KeyRing
     private let policy: TokenPolicy
-    private let clock: Clock
+    private let clock: ServiceClock
     private let slots: TokenSlots
     private let minted: Counter
     private let failed: Counter
     private let logger: Logger
 
-    /// The two clocks of a minter: one dates claims, the other measures age.
-    package struct Clock: Sendable {
-        let now: WallClock
-        let monotonicNow: @Sendable () -> ContinuousClock.Instant
-
-        package init(
-            now: @escaping WallClock,
-            monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-        ) {
-            self.now = now
-            self.monotonicNow = monotonicNow
-        }
-    }
-
     package init(
-        keys: KeyRing, policy: TokenPolicy = .standard, clock: Clock, metrics: any MetricsFactory, logger: Logger
+        keys: KeyRing, policy: TokenPolicy = .standard, clock: ServiceClock, metrics: any MetricsFactory, logger: Logger
     ) {
         self.keys = keys
         self.policy = policy

@@ -10,7 +10,7 @@ import Testing
     private let flights: SingleFlight<String, Int>
 
     init() {
-        flights = SingleFlight(maximumFlights: 1, maximumWaiters: 100, clock: clock.upstream)
+        flights = SingleFlight(maximumFlights: 1, maximumWaiters: 100, clock: clock.service)
         gate.close()
     }
 

@@ -1,8 +1,8 @@
-import AppStoreClient
+import Domain
 import Foundation
 import TestSupport
 
-/// The clocks of an `UpstreamClock`, which stand still until a test moves them on.
+/// Clocks which stand still until a test moves them on.
 final class TestClock: Sendable {
     static let date = Date(timeIntervalSince1970: 1_700_000_000)
 
@@ -14,8 +14,8 @@ final class TestClock: Sendable {
     /// The instant so long from now.
     func after(_ duration: Duration) -> ContinuousClock.Instant { instant + duration }
 
-    var upstream: UpstreamClock {
-        UpstreamClock(
+    var service: ServiceClock {
+        ServiceClock(
             now: { [self] in Self.date.addingTimeInterval(Double(manual.now.offset.components.seconds)) },
             monotonicNow: { [self] in instant },
             sleep: { [manual] in try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })

@@ -56,7 +56,7 @@ struct UpstreamFixture: Sendable {
                 client: curl, tokens: parts.tokens, budget: parts.budget,
                 verifier: parts.signer?.verifier ?? SignedDataVerifier(roots: [], now: { TestClock.date }),
                 memory: InMemoryTransactionMemory(), retries: RetryPolicy(random: { 0 }), breaker: parts.breaker,
-                clock: parts.clock.upstream, meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
+                clock: parts.clock.service, meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
                 logger: logger)
             do {
                 try await body(UpstreamFixture(client: client, server: server, clock: parts.clock))

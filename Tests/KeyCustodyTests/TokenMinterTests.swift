@@ -24,7 +24,7 @@ struct TokenMinterTests {
     private func minter(_ keys: KeyRing, now: WallClock? = nil) -> TokenMinter {
         TokenMinter(
             keys: keys,
-            clock: TokenMinter.Clock(now: now ?? { [clock] in clock.date }, monotonicNow: { [clock] in clock.instant }),
+            clock: ServiceClock(now: now ?? { [clock] in clock.date }, monotonicNow: { [clock] in clock.instant }),
             metrics: NOOPMetricsHandler.instance, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 

@@ -32,7 +32,7 @@ struct Adapters: Sendable {
             roots: try Files.certificates(configuration.apple.rootCertificateFiles), now: clock.now)
         store = try await openStore(configuration.store, dependencies)
         curl = try CurlClient(configuration: .init(configuration.apple))
-        minter = TokenMinter(keys: keys, clock: TokenMinter.Clock(now: clock.now), metrics: metrics, logger: logger)
+        minter = TokenMinter(keys: keys, clock: clock, metrics: metrics, logger: logger)
         let register = CallerRegister(configured: configuration.callers.map(\.caller))
         let callers = register.listings(of: try await store.callerKeys(), apps: AppCatalog(configuration.apps))
         let budgets = RateBudgets(
@@ -43,7 +43,7 @@ struct Adapters: Sendable {
         client = AppStoreClient(
             configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
             budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
-            clock: UpstreamClock(now: clock.now), meter: meter, logger: logger)
+            clock: clock, meter: meter, logger: logger)
         ports = Services.Ports(
             store: store, changes: store.changes, appStore: client,
             verifier: MeteredNotificationVerifier(

@@ -95,7 +95,7 @@ struct UpstreamProbe: Probe {
             keyID: Fixtures.keyID, issuerID: Fixtures.issuerID, path: "\(fixtures)/api.p8",
             source: .file(allowsGroupRead: false), state: .active, apps: ["coins"])
         return TokenMinter(
-            keys: try KeyRing(loading: [declaration]), clock: TokenMinter.Clock(now: { Date() }),
+            keys: try KeyRing(loading: [declaration]), clock: ServiceClock(now: { Date() }),
             metrics: NOOPMetricsHandler.instance, logger: Self.logger)
     }
 
@@ -108,7 +108,7 @@ struct UpstreamProbe: Probe {
             client: curl, tokens: minter,
             budget: RateBudgets(policy: RatePolicy(limits: [:]), clock: BudgetClock(now: { Date() })),
             verifier: SignedDataVerifier(roots: [root], now: { Date() }), memory: ForgetfulMemory(),
-            clock: UpstreamClock(now: { Date() }), meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
+            clock: ServiceClock(now: { Date() }), meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
             logger: Self.logger)
     }
 

@@ -54,7 +54,7 @@ struct TokenMintProbe: Probe {
             keyID: Fixtures.keyID, issuerID: Fixtures.issuerID, path: key, source: .file(allowsGroupRead: false),
             state: .active, apps: apps.map(\.slug))
         let minter = TokenMinter(
-            keys: try KeyRing(loading: [declaration]), clock: TokenMinter.Clock(now: { Date() }),
+            keys: try KeyRing(loading: [declaration]), clock: ServiceClock(now: { Date() }),
             metrics: NOOPMetricsHandler.instance,
             logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         let before = try ProcessUsage(of: getpid())
