@@ -2,6 +2,8 @@ import Domain
 import Foundation
 import Testing
 
+// How cases end, and what lists show of them.
+
 extension CaseStoreContract {
     static let ending: [CaseStoreContract] = [
         CaseStoreContract("a decline is kept, told once, and stays when Apple reminds") { store in
