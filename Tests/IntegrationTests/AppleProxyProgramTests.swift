@@ -24,7 +24,7 @@ struct AppleProxyTests {
             let now = Date()
             let claims = JWTClaims(
                 issuer: issuer, audience: ["appstoreconnect-v1"], issuedAt: hasIssueTime ? now : nil,
-                expiresAt: now + 300, others: ["bid": .string(DaemonFixture.bundleID)])
+                expiresAt: now + 900, others: ["bid": .string(DaemonFixture.bundleID)])
             return try JWT.sign(claims, keyID: id, with: privateKey)
         }
     }

@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Domain
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// Nothing is sent about a user who has withdrawn consent, whichever way it would have gone out.
@@ -22,7 +23,7 @@ struct ConsentTests {
             let body = DaemonFixture.consumption(("transactionId", .string(gems)))
             let queued = try await fixture.send("POST", target, ["Prefer": "respond-async"], body: body)
             #expect(queued.status == 202)
-            await state.wait(for: .requestReceived) { _ in !fixture.received(gems).isEmpty }
+            try await fixture.isReceived(gems)
             let withdrawn = try await fixture.consent(user, false)
             await fixture.simulator.readSockets()
             let (count, ended) = (fixture.received(gems).count, try queued.json["id"])
@@ -41,7 +42,7 @@ struct ConsentTests {
             #expect(try direct.status == 409 && direct.json["reason"] == "CONSENT_WITHDRAWN")
             #expect(fixture.received(gems).count == count && fixture.received(other).isEmpty)
             _ = try await fixture.consent(user, true)
-            #expect(try await fixture.send("POST", target, ["Prefer": "wait=60"], body: body).status == 200)
+            #expect(try await fixture.send("POST", target, body: body).status == 200)
         }
     }
 
@@ -64,15 +65,11 @@ struct ConsentTests {
                     .rescindConsent, of: DaemonFixture.bundleID, in: .production,
                     about: .appData(appTransaction)))
             var cursor = "0"
-            var consent: JSONValue = .null
-            while consent.isNull {
-                let page = try await fixture.send(
-                    "GET", "\(DaemonFixture.app)/events?after=\(cursor)&wait=1"
-                ).json
+            let consent = try await Wait.value("Apple's withdrawal to be recorded") { () async throws -> JSONValue? in
+                let page = try await fixture.send("GET", "\(DaemonFixture.app)/events?after=\(cursor)&wait=1").json
                 cursor = try #require(page["cursor"]?.string)
-                consent =
-                    try await fixture.send("GET", "\(DaemonFixture.app)/users/alice/consent").json["consent"]
-                    ?? .null
+                let known = try await fixture.send("GET", "\(DaemonFixture.app)/users/alice/consent").json["consent"]
+                return known?.isNull == false ? known : nil
             }
             #expect(consent["consented"] == false && consent["source"] == "RESCIND_CONSENT")
             let refused = try await fixture.send(

@@ -2,6 +2,7 @@ import AppStoreAPI
 import AppStoreSimulator
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// What customers do, and how a service follows it.
@@ -56,14 +57,13 @@ extension DaemonFixture {
         -> JSONValue
     {
         var cursor = start
-        while true {
+        return try await Wait.value("the event \(type) about \(transaction)") {
             let page = try await send("GET", "\(Self.app)/events?after=\(cursor)&wait=20").json
             cursor = try #require(page["cursor"]?.string)
-            let found = page["events"]?.array?.first {
+            return page["events"]?.array?.first {
                 $0["type"]?.string == "purser.\(type)"
                     && $0["data"]?["transactionId"]?.string == transaction
             }
-            if let found { return found }
         }
     }
 
@@ -77,6 +77,20 @@ extension DaemonFixture {
     /// A delivery as it is now.
     func delivery(_ id: JSONValue?) async throws -> JSONValue {
         try await send("GET", "\(Self.app)/deliveries/\(try #require(id?.string))").json
+    }
+
+    /// Waits until the App Store has received something about a transaction, so many times.
+    func isReceived(_ transaction: String, times: Int = 1) async throws {
+        try await Wait.bounding("\(times) requests about \(transaction)") { [self] in
+            await simulator.state.wait(for: .requestReceived) { _ in received(transaction).count >= times }
+        }
+    }
+
+    /// Waits until an attempt has been made to deliver each of so many notifications.
+    func isAttempted(_ count: Int) async throws {
+        try await Wait.bounding("attempts to deliver \(count) notifications") { [state = simulator.state] in
+            await state.wait(for: .notificationAttempted) { $0.notifications.count { !$0.attempts.isEmpty } >= count }
+        }
     }
 
     /// What the App Store received about a transaction.

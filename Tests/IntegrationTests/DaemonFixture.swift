@@ -12,6 +12,7 @@ import OpenSSL
 import ServiceLifecycle
 import Synchronization
 import Systemd
+import TestSupport
 import Testing
 
 /// A daemon and the simulator in one process, over real sockets, real libcurl and a real store; nothing outlives the scope.
@@ -35,7 +36,7 @@ struct DaemonFixture: Sendable {
     struct Options: Sendable {
         var environments: Set<AppStoreEnvironment> = [.production, .sandbox]
         var isReleasedToProduction = true
-        var deadline = Duration.seconds(30)
+        var deadline = Wait.limit
         var drainDelay = Duration.zero
         /// Whether there are Apple-compatible doors, and an admin socket to issue keys for them.
         var hasDoors = false
@@ -47,6 +48,8 @@ struct DaemonFixture: Sendable {
         var notifications = NotificationTarget.nowhere
         /// Whether notifications that were missed are looked for.
         var searchesHistory = false
+        /// Where an answer waits that a fault of the App Store delays; nil for as long as the fault says.
+        var delays: Gate?
     }
 
     /// Where Apple sends notifications.
@@ -76,7 +79,9 @@ struct DaemonFixture: Sendable {
             path: "purser-it-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let simulator = try await Simulator.start(SimulatorConfiguration())
+        var configuration = SimulatorConfiguration()
+        if let delays = options.delays { configuration.sleep = { _ in await delays.pass() } }
+        let simulator = try await Simulator.start(configuration)
         do {
             try await run(options, folder, simulator, body)
         } catch {
@@ -91,6 +96,7 @@ struct DaemonFixture: Sendable {
         _ options: Options, _ folder: URL, _ simulator: Simulator,
         _ body: @Sendable (DaemonFixture) async throws -> Void
     ) async throws {
+        simulator.state.notificationTimeout = Wait.limit
         let configuration = try configuration(options, folder, simulator)
         let notifications = Notifications()
         var dependencies = Dependencies(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -156,7 +162,7 @@ struct DaemonFixture: Sendable {
         try Data(simulator.root.der).write(to: root)
         let authority = folder.appending(path: "tls-ca.pem")
         try Data(try simulator.tlsAuthority.pem().utf8).write(to: authority)
-        let local = ListenerSettings(address: .tcp(host: "127.0.0.1", port: 0))
+        let local = ListenerSettings(address: .tcp(host: "127.0.0.1", port: 0), idleTimeout: Wait.limit)
         return DaemonConfiguration(
             store: .sqlite(path: folder.appending(path: "purser.db").path),
             listeners: ListenersConfiguration(
@@ -169,7 +175,8 @@ struct DaemonFixture: Sendable {
                 rootCertificateFiles: [root.path],
                 upstream: CustomUpstream(
                     production: simulator.baseURL(.production), sandbox: simulator.baseURL(.sandbox)),
-                certificateAuthorityFile: authority.path, deadline: options.deadline),
+                certificateAuthorityFile: authority.path, connectTimeout: Wait.limit, attemptTimeout: Wait.limit,
+                deadline: options.deadline),
             keys: [
                 KeyDeclaration(
                     keyID: "ABCDEFGHIJ", issuerID: "issuer", path: keyFile.path,
@@ -184,6 +191,7 @@ struct DaemonFixture: Sendable {
                     caller: Caller(name: "billing", scopes: ["coins": Set(Scope.allCases)]),
                     tokenDigest: try SHA256Digest.digest(Array(token.utf8)))
             ],
+            deliveries: DeliveriesConfiguration(wait: Wait.limit),
             notifications: NotificationsConfiguration(
                 history: options.searchesHistory ? .standard : nil),
             shutdown: ShutdownConfiguration(drainDelay: options.drainDelay))
@@ -200,6 +208,15 @@ final class Notifications: Sendable {
         texts.withLock { $0.append(text) }
         return true
     }
+}
+
+/// The time of day, which a test can put forward.
+final class MovableTime: Sendable {
+    private let offset = Mutex(TimeInterval.zero)
+
+    @Sendable func now() -> Date { Date().addingTimeInterval(offset.withLock(\.self)) }
+
+    func advance(by seconds: TimeInterval) { offset.withLock { $0 += seconds } }
 }
 
 // MARK: Asking
@@ -224,7 +241,7 @@ extension DaemonFixture {
         let url = try #require(URL(string: target.hasPrefix("http") ? target : api + target))
         var request = URLRequest(url: url)
         request.httpMethod = method
-        request.timeoutInterval = 120
+        request.timeoutInterval = TimeInterval(Wait.seconds)
         request.setValue("Bearer \(token)", forHTTPHeaderField: "Authorization")
         for (name, value) in headers { request.setValue(value, forHTTPHeaderField: name) }
         if let body {

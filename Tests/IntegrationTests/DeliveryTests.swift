@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Domain
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// What was accepted reaches Apple, whatever comes in between.
@@ -20,7 +21,7 @@ struct DeliveryTests {
             #expect(reply.status == 202)
             let id = try #require(try reply.json["id"]?.string)
             #expect(reply.headers["location"] == "\(DaemonFixture.app)/deliveries/\(id)")
-            await state.wait(for: .requestReceived) { _ in fixture.received(gems).count >= 2 }
+            try await fixture.isReceived(gems, times: 2)
             state.removeAllFaults()
             try await fixture.event("delivery.accepted", about: gems)
             let delivery = try await fixture.delivery(.string(id))
@@ -35,13 +36,17 @@ struct DeliveryTests {
     }
 
     @Test func `a deadline ends it, and says so`() async throws {
-        try await DaemonFixture.with { fixture in
+        let time = MovableTime()
+        try await DaemonFixture.with(.init(now: time.now)) { fixture in
             let gems = try await fixture.customer().transaction
             fixture.simulator.state.inject(Self.down)
-            let deadline = DaemonFixture.time(inSeconds: 5)
-            let reply = try await fixture.send(
-                "POST", "\(DaemonFixture.app)/transactions/\(gems)/consumption", ["Prefer": "wait=60"],
+            let deadline = DaemonFixture.time(inSeconds: TimeInterval(Wait.seconds))
+            async let answer = fixture.send(
+                "POST", "\(DaemonFixture.app)/transactions/\(gems)/consumption",
                 body: DaemonFixture.consumption(("deadline", deadline)))
+            try await fixture.isReceived(gems)
+            time.advance(by: TimeInterval(Wait.seconds))
+            let reply = try await answer
             #expect(try reply.json["reason"] == "DEADLINE_EXCEEDED", "\(String(decoding: reply.body, as: UTF8.self))")
             let delivery = try #require(try reply.json["delivery"])
             #expect(delivery["state"] == "expired")
@@ -128,9 +133,7 @@ struct DeliveryTests {
                 #expect(reply.status == 202)
                 let missed = try await fixture.customer(in: .sandbox).transaction
                 try state.requestRefund(of: missed, reason: .other)
-                await state.wait(for: .notificationAttempted) {
-                    $0.notifications.last?.attempts.isEmpty == false
-                }
+                try await fixture.isAttempted(state.notifications.count)
                 next.yield((gems, missed))
             }
             state.removeAllFaults()

@@ -2,12 +2,15 @@ import AppStoreSimulator
 import Daemon
 import Foundation
 import OpenSSL
+import TestSupport
 import Testing
 
 /// `purser doctor` against the simulator: each thing that can be wrong is found and told apart.
 struct DoctorTests {
     /// A configuration file with a key, in front of a simulator.
     private struct Clinic {
+        /// Stands still, for the App Store and, unless it is wrong there, for the doctor.
+        let now = Date()
         let simulator: Simulator
         let folder: URL
         let file: String
@@ -16,7 +19,8 @@ struct DoctorTests {
         {
             folder = FileManager.default.temporaryDirectory.appending(path: "purser-doctor-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
-            simulator = try await Simulator.start(SimulatorConfiguration())
+            let now = now
+            simulator = try await Simulator.start(SimulatorConfiguration(now: { now }))
             let key = try ECPrivateKey.generate()
             let keyFile = folder.appending(path: "key.p8")
             try key.pkcs8PEM().withUnsafeBytes { Data($0) }.write(to: keyFile)
@@ -37,6 +41,9 @@ struct DoctorTests {
                 production: "\(simulator.baseURL(.production))"
                 sandbox: "\(simulator.baseURL(.sandbox))"
               certificateAuthorityFile: "\(folder.path)/tls-ca.pem"
+              connectTimeout: \(Wait.seconds)s
+              attemptTimeout: \(Wait.seconds)s
+              deadline: \(Wait.seconds)s
             keys:
               - id: \(keyID)
                 issuer: \(Self.issuer)
@@ -49,11 +56,11 @@ struct DoctorTests {
 
         static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
 
-        func examine(
-            notifications: Bool = false, now: @escaping @Sendable () -> Date = { Date() }
-        ) async -> CommandOutcome {
+        /// `late`: by how much the doctor's clock is wrong, in seconds.
+        func examine(notifications: Bool = false, late: TimeInterval = 0) async -> CommandOutcome {
             await DoctorCommand.run(
-                file: file, environment: [:], app: nil, sendsTestNotifications: notifications, now: now)
+                file: file, environment: [:], app: nil, sendsTestNotifications: notifications,
+                now: { now.addingTimeInterval(-late) })
         }
 
         func close() async throws {
@@ -95,7 +102,7 @@ struct DoctorTests {
 
     @Test func `a clock that is wrong is named with its error`() async throws {
         let clinic = try await Clinic()
-        let outcome = await clinic.examine { Date().addingTimeInterval(-300) }
+        let outcome = await clinic.examine(late: 300)
         #expect(outcome.output.contains("s behind Apple's"))
         #expect(outcome.output.contains("timedatectl"))
         #expect(outcome.status == .failure)

@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Domain
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// What callers see when Apple, or what stands between, misbehaves.
@@ -113,12 +114,17 @@ struct FaultTests {
     @Test func `consumption whose outcome is unknown says so, and that it may have arrived`()
         async throws
     {
-        try await withPurchase { fixture, id in
+        let time = MovableTime()
+        try await withPurchase(.init(now: time.now)) { fixture, id in
             fixture.simulator.state.inject(
                 Fault(.connectionReset(afterProcessing: true), operation: .sendConsumptionInformation))
-            let reply = try await fixture.send(
-                "POST", "/v1/apps/coins/transactions/\(id)/consumption", ["Prefer": "wait=60"],
-                body: DaemonFixture.consumption(("deadline", DaemonFixture.time(inSeconds: 20))))
+            let deadline = DaemonFixture.time(inSeconds: TimeInterval(Wait.seconds))
+            async let answer = fixture.send(
+                "POST", "/v1/apps/coins/transactions/\(id)/consumption",
+                body: DaemonFixture.consumption(("deadline", deadline)))
+            try await fixture.isReceived(id)
+            time.advance(by: TimeInterval(Wait.seconds))
+            let reply = try await answer
             #expect(try reply.json["reason"] == "DEADLINE_EXCEEDED", "\(String(decoding: reply.body, as: UTF8.self))")
             let delivery = try #require(try reply.json["delivery"])
             #expect(delivery["state"] == "expired" && delivery["mayHaveReachedApple"] == true)
@@ -132,7 +138,7 @@ struct FaultTests {
             fixture.simulator.state.inject(
                 Fault(.status(400, errorCode: 4_000_047), operation: .sendConsumptionInformation))
             let reply = try await fixture.send(
-                "POST", "/v1/apps/coins/transactions/\(id)/consumption", ["Prefer": "wait=60"],
+                "POST", "/v1/apps/coins/transactions/\(id)/consumption",
                 body: DaemonFixture.consumption())
             #expect(reply.status == 400)
             #expect(try reply.json["delivery"]?["state"] == "refused")
@@ -141,8 +147,10 @@ struct FaultTests {
     }
 
     @Test func `a caller's deadline ends the waiting`() async throws {
-        try await withPurchase(.init(deadline: .milliseconds(300))) { fixture, id in
-            fixture.simulator.state.inject(Fault(.latency(milliseconds: 60_000)))
+        let never = Gate()
+        never.close()
+        try await withPurchase(.init(deadline: .milliseconds(300), delays: never)) { fixture, id in
+            fixture.simulator.state.inject(Fault(.latency(milliseconds: 1)))
             let reply = try await fixture.send("GET", "/v1/apps/coins/transactions/\(id)")
             #expect(reply.status == 504)
             #expect(try reply.json["reason"] == "DEADLINE_EXCEEDED", "\(String(decoding: reply.body, as: UTF8.self))")

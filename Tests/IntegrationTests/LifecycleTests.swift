@@ -4,15 +4,16 @@ import Domain
 import Foundation
 import JSON
 import ServiceLifecycle
+import TestSupport
 import Testing
 
 /// Start, health, drain and exit.
 struct LifecycleTests {
     @Test func `it says when it is ready and when it stops, and tells how it is in between`() async throws {
         let heard = try await withFixture { fixture in
-            for path in ["livez", "readyz"] {
-                let reply = try await fixture.send("GET", "\(fixture.health)/\(path)")
-                #expect(reply.status == 200)
+            #expect(try await fixture.send("GET", "\(fixture.health)/livez").status == 200)
+            try await Wait.until("the daemon to be ready") {
+                try await fixture.send("GET", "\(fixture.health)/readyz").status == 200
             }
             return fixture.notifications
         }
@@ -45,13 +46,19 @@ struct LifecycleTests {
     }
 
     @Test func `a request in flight is finished while it drains`() async throws {
-        try await DaemonFixture.with { fixture in
+        let gate = Gate()
+        gate.close()
+        try await DaemonFixture.with(.init(delays: gate)) { fixture in
             let account = try fixture.simulator.state.createAccount(in: .production).id
             let id = try #require(try fixture.buy(account).transactionId)
-            fixture.simulator.state.inject(Fault(.latency(milliseconds: 500)))
+            fixture.simulator.state.inject(Fault(.latency(milliseconds: 1)))
             async let answer = fixture.send("GET", "/v1/apps/coins/transactions/\(id)")
-            while fixture.simulator.state.received.requests.isEmpty { await Task.yield() }
+            await gate.hasArrivals(1)
             await fixture.group.triggerGracefulShutdown()
+            try await Wait.until("the daemon to drain") {
+                try await fixture.send("GET", "\(fixture.health)/readyz").status == 503
+            }
+            gate.open()
             #expect(try await answer.status == 200)
         }
     }

@@ -3,6 +3,7 @@ import AppStoreSimulator
 import Domain
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// The webhook as Apple and strangers meet it.
@@ -18,8 +19,10 @@ struct NotificationTests {
             about: .data(NotifiedPurchase(transaction: try state.transaction(gems))))
         draft.tampering = tampering
         let number = try #require(try state.notify(draft)).number
-        await state.wait(for: .notificationAttempted) {
-            $0.notifications.contains { $0.number == number && !$0.attempts.isEmpty }
+        try await Wait.bounding("an attempt to deliver notification \(number)") {
+            await state.wait(for: .notificationAttempted) {
+                $0.notifications.contains { $0.number == number && !$0.attempts.isEmpty }
+            }
         }
         let sent = try #require(state.notifications.first { $0.number == number })
         let body = #"{"signedPayload":"\#(try #require(sent.signedPayload))"}"#

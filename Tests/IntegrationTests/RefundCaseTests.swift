@@ -84,7 +84,7 @@ struct RefundCaseTests {
             try state.requestRefund(of: gems, reason: .other)
             try state.decideRefund(of: gems, .decline)
             // Of the purchase, the request and the decision.
-            await state.wait(for: .notificationAttempted) { $0.notifications.count { !$0.attempts.isEmpty } == 3 }
+            try await fixture.isAttempted(3)
             for notification in state.notifications.reversed() {
                 let signed = try #require(notification.signedPayload)
                 let reply = try await fixture.send(

@@ -13,7 +13,7 @@ struct TokenOwnerTests {
             _ = try await fixture.consent(user, true)
             _ = try await fixture.requestRefund(of: gems)
             let answered = try await fixture.send(
-                "POST", "\(DaemonFixture.app)/users/\(user)/consumption", ["Prefer": "wait=60"],
+                "POST", "\(DaemonFixture.app)/users/\(user)/consumption",
                 body: DaemonFixture.consumption())
             #expect(answered.status == 200, "\(String(decoding: answered.body, as: UTF8.self))")
         }
@@ -25,7 +25,7 @@ struct TokenOwnerTests {
             let gems = try #require(try fixture.buy(account, token: user).transactionId)
             _ = try await fixture.consent(user, false)
             let refused = try await fixture.send(
-                "POST", "\(DaemonFixture.app)/transactions/\(gems)/consumption", ["Prefer": "wait=60"],
+                "POST", "\(DaemonFixture.app)/transactions/\(gems)/consumption",
                 body: DaemonFixture.consumption())
             #expect(refused.status == 409, "\(String(decoding: refused.body, as: UTF8.self))")
             #expect(fixture.received(gems).isEmpty)
