@@ -53,7 +53,7 @@ api=http://$(listening api)
 # Alice and Bob own an Apple Account each, so that lists of theirs come from Apple.
 (umask 077; echo "Authorization: Bearer $(<"$work/token")" >"$work/authorization")
 while read -r user account; do
-    curl --fail-with-body --silent --show-error --max-time 10 -o "$work/answer" -X PUT -H @"$work/authorization" \
+    curl --fail-with-body --silent --show-error --max-time "$limit" -o "$work/answer" -X PUT -H @"$work/authorization" \
         "$api/v1/apps/coins/users/$user/links/appTransactionId/$account"
 done <"$work/owners"
 

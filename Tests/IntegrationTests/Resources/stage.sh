@@ -4,6 +4,9 @@
 
 work=$(mktemp -d)
 pids=()
+# The most seconds that anything is waited for: only to end a hang, so that no busy machine comes near it.
+limit=600
+export WAIT_SECONDS=$limit
 
 # shellcheck disable=SC2317 # called by the trap
 finish() {
@@ -28,14 +31,14 @@ member() { sed -n "s/.*\"$1\" *: *\"\([^\"]*\)\".*/\1/p" | head -n 1; }
 
 # Waits until a command succeeds, or for the death of the program that it waits for: PID COMMAND...
 await() {
-    local pid=$1 _
+    local pid=$1 end=$((SECONDS + limit))
     shift
-    for _ in $(seq 300); do
+    while [ "$SECONDS" -lt "$end" ]; do
         "$@" && return 0
         kill -0 "$pid" 2>/dev/null || fail "a program ended early"
         sleep 0.1
     done
-    fail "this did not come true: $*"
+    fail "waited in vain for: $*"
 }
 
 # Starts the simulator; then `production`, `sandbox` and `control` are its addresses and $work/simulator.json says all.
@@ -52,7 +55,7 @@ start_simulator() {
 }
 
 # A call of the simulator's control port: METHOD PATH [BODY]
-simulate() { curl --fail-with-body --silent --show-error --max-time 10 -X "$1" "$control$2" ${3:+--data "$3"}; }
+simulate() { curl --fail-with-body --silent --show-error --max-time "$limit" -X "$1" "$control$2" ${3:+--data "$3"}; }
 
 # Makes a key of a team and registers it with the simulator: ISSUER. Afterwards `key` is its id, $work/key.p8 the key.
 make_key() {

@@ -6,6 +6,8 @@ import traceback
 
 from appstoreserverlibrary.api_client import APIException
 
+from stage import LIMIT
+
 # Where a failure is worth pointing at: the checks themselves, not what they are made with.
 TOOLS = {"apple.py", "checks.py", "receiver.py", "stage.py"}
 GROUPS = {file for file in pathlib.Path(__file__).parent.glob("*.py") if file.name not in TOOLS}
@@ -69,12 +71,12 @@ class Checks:
         else:
             self._fail(f"{what}: no error instead of {status}")
 
-    def eventually(self, condition, what, seconds=30):
+    def eventually(self, condition, what):
         """Counts a condition that takes a while; returns what it became."""
-        end = time.monotonic() + seconds
+        end = time.monotonic() + LIMIT
         while not (found := condition()):
             if time.monotonic() > end:
-                self._fail(f"{what}: not within {seconds} seconds")
+                self._fail(f"waited in vain for {what}")
                 return None
             time.sleep(0.05)
         self.passed += 1

@@ -2,6 +2,7 @@
 
 import dataclasses
 import json
+import os
 import pathlib
 import re
 import subprocess
@@ -12,6 +13,9 @@ from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.signed_data_verifier import SignedDataVerifier
 
 from apple import Apple
+
+# The most seconds that anything is waited for.
+LIMIT = int(os.environ["WAIT_SECONDS"])
 
 
 @dataclasses.dataclass
@@ -34,7 +38,7 @@ class Simulator:
         """Makes a call; what was answered."""
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(self.ready["control"] + path, data=data, method=method)
-        with urllib.request.urlopen(request, timeout=30) as response:
+        with urllib.request.urlopen(request, timeout=LIMIT) as response:
             content = response.read()
         return json.loads(content) if content else None
 
@@ -108,7 +112,7 @@ class Door:
 
     def _callers(self, *arguments):
         command = [self._options["purser"], "callers", *arguments, "--config", self._options["config"]]
-        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=30).stdout
+        return subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT).stdout
 
 
 class App:

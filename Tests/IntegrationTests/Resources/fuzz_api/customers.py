@@ -7,6 +7,7 @@ Writes what exists there into DIRECTORY: one dictionary file for each kind of id
 """
 
 import json
+import os
 import pathlib
 import sys
 import time
@@ -22,7 +23,7 @@ def main(control, directory):
     def call(path, body=None, method="POST"):
         data = None if body is None else json.dumps(body).encode()
         request = urllib.request.Request(control + path, data=data, method=method)
-        with urllib.request.urlopen(request, timeout=10) as response:
+        with urllib.request.urlopen(request, timeout=int(os.environ["WAIT_SECONDS"])) as response:
             content = response.read()
         return json.loads(content) if content else {}
 
