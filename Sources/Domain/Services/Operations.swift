@@ -20,15 +20,7 @@ package struct Operations: Sendable {
         events = EventFeed(store: ports.events, changes: ports.changes, sleep: ports.clock.sleep)
         store = StoreAdministration(
             maintenance: ports.maintenance, deliveries: ports.deliveries, now: ports.clock.now,
-            released: sendingReleased)
+            sendingReleased: sendingReleased)
         budgets = ports.budgets
     }
-}
-
-/// What operators can do with the store while it is in use.
-package struct StoreAdministration: Sendable {
-    package let maintenance: any StoreMaintenance
-    package let deliveries: any DeliveryStore
-    package let now: WallClock
-    package let released: @Sendable () -> Void
 }

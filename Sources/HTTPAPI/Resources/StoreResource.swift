@@ -20,8 +20,7 @@ struct StoreRoutes: Sendable {
                 Violation(field: "path", rule: "format", message: "`path` must be the absolute path of a new file."))
         }
         guard violations.isEmpty, let path else { throw .invalid(violations) }
-        let now = store.now()
-        try await store.maintenance.backup(to: path, at: now)
+        let now = try await store.backup(to: path)
         return Answer.object(.created) { writer in
             writer.member("path", path)
             writer.member("at", Timestamp.text(now))
@@ -31,7 +30,7 @@ struct StoreRoutes: Sendable {
     /// `POST /v1/store:check`.
     func check(_ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.refuseUnknownQuery(besides: [])
-        let problems = try await store.maintenance.checkIntegrity()
+        let problems = try await store.problems()
         return Answer.object { writer in
             writer.memberArray("problems") { writer in
                 for problem in problems { writer.value(problem) }
@@ -42,9 +41,7 @@ struct StoreRoutes: Sendable {
     /// `POST /v1/deliveries:release`.
     func release(_ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.refuseUnknownQuery(besides: [])
-        let waiting = try await store.deliveries.deliveryBacklog().reduce(0) { $0 + $1.count }
-        let hold = try await store.deliveries.releaseSending(by: "operator", at: store.now())
-        store.released()
+        let (hold, waiting) = try await store.releaseSending()
         return Answer.object { writer in
             if let hold {
                 writer.memberObject("hold") { writer in
