@@ -10,8 +10,8 @@ KEEP ?=
 SOURCES := Package.swift Sources Tests
 
 # One set of flags for all that is built for debugging, so that each target goes on where another has stopped, and a
-# folder of its own for what is optimised. The index serves editors, which make their own.
-DEBUG := --disable-index-store
+# folder of its own for what is optimised. The index serves editors, which make their own, and XCTest, which is not used.
+DEBUG := --disable-index-store --disable-xctest
 RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release --disable-index-store
 PROGRAMS := .build/debug
 
@@ -72,7 +72,7 @@ programs: deps
 
 .PHONY: test
 test: build ## Run every test
-	swift test $(DEBUG) --skip-build --disable-xctest
+	swift test $(DEBUG) --skip-build
 
 .PHONY: demo
 demo: programs ## Play the main use against a simulated App Store; KEEP=1 leaves it running
@@ -110,7 +110,7 @@ SEED ?=
 crash-test: build ## Kill the daemon under load and compare what it promised with what arrived; CRASH_KILLS=300 CRASH_SECONDS=240 SEED=
 	@rm -f .build/crash-report; status=0; \
 	CRASH_KILLS=$(CRASH_KILLS) CRASH_SECONDS=$(CRASH_SECONDS) SEED=$(SEED) CRASH_REPORT=.build/crash-report \
-	    swift test $(DEBUG) --skip-build --disable-xctest --filter CrashTests || status=$$?; \
+	    swift test $(DEBUG) --skip-build --filter CrashTests || status=$$?; \
 	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
 	exit $$status
 
