@@ -15,12 +15,10 @@ extension AppStoreClient: AppleProxy {
         guard let environment = call.environment, let upstream = UpstreamRequest(forwarding: request) else {
             throw ServiceError(.internalError, "Internal error.", cause: "forwarded without an environment or a call")
         }
-        let outcome = await caller.call(upstream, call, in: environment)
-        // Apple's 401 is none: it is about our token, not about the caller's.
-        if let answer = outcome.answer { return AppleProxyResponse(answer) }
-        switch outcome.result {
-        case .success(let response): return AppleProxyResponse(response)
-        case .failure(let failure): throw failure.error
+        let result = await Call(self, upstream, call, in: environment).result()
+        switch (result.outcome, result.refusal) {
+        case (.success(let response), _), (.failure, let response?): return AppleProxyResponse(response)
+        case (.failure(let failure), nil): throw failure.error
         }
     }
 }

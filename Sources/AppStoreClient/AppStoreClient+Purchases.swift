@@ -1,7 +1,7 @@
 import AppStoreAPI
 package import Domain
 
-// Transactions, their history and refunds, app transactions, orders, account tokens.
+// Transactions, their history and refunds, consumption answers, app transactions, orders, account tokens.
 
 extension AppStoreClient: AppStoreGateway {
     package func transaction(_ transactionID: String, _ call: UpstreamCall) async throws(ServiceError) -> Transaction {
@@ -17,12 +17,19 @@ extension AppStoreClient: AppStoreGateway {
         _ identifier: String, filter: HistoryFilter, revision: String?, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage {
         let query = HistoryQuery(filter, revision: revision)
-        return try await historyPage(identifier, .getTransactionHistory(transactionId: identifier, query: query), call)
+        return try await page(of: identifier, .getTransactionHistory(transactionId: identifier, query: query), call)
     }
 
-    /// One page of either version of Get Transaction History.
-    func historyPage(
-        _ identifier: String, _ endpoint: Endpoint, _ call: UpstreamCall
+    package func refundPage(
+        _ identifier: String, revision: String?, _ call: UpstreamCall
+    ) async throws(ServiceError) -> TransactionPage {
+        try await page(of: identifier, .getRefundHistory(transactionId: identifier, revision: revision), call)
+    }
+
+    /// One page of either version of Get Transaction History or Get Refund History, whose answers hold the same fields or
+    /// fewer: version 1 of the latter is never continued.
+    private func page(
+        of identifier: String, _ endpoint: Endpoint, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage {
         let (response, environment) = try await find(identifier, UpstreamRequest(endpoint), call)
         let page: HistoryResponse = try parse(response)
@@ -32,16 +39,20 @@ extension AppStoreClient: AppStoreGateway {
             revision: page.revision, hasMore: page.hasMore ?? false, environment: environment)
     }
 
-    package func refundPage(
-        _ identifier: String, revision: String?, _ call: UpstreamCall
-    ) async throws(ServiceError) -> TransactionPage {
-        let request = UpstreamRequest(.getRefundHistory(transactionId: identifier, revision: revision))
-        let (response, environment) = try await find(identifier, request, call)
-        let page: RefundHistoryResponse = try parse(response)
-        return TransactionPage(
-            transactions: try decoder.transactions(
-                page.signedTransactions ?? [], from: .init(app: call.app, environment: environment)),
-            revision: page.revision, hasMore: page.hasMore ?? false, environment: environment)
+    package func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8] {
+        switch answer {
+        case .v2(let fields): ConsumptionRequest(fields).serialized()
+        case .v1(let fields): ConsumptionRequestV1(fields).serialized()
+        }
+    }
+
+    /// Sends it once: repeating is the delivery's business.
+    package func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> CallResult<Void> {
+        guard let environment = call.environment else {
+            let error = ServiceError(.internalError, "Internal error.", cause: "consumption without an environment")
+            return CallResult(.failure(CallFailure(error)))
+        }
+        return await Call(self, UpstreamRequest(message), call, in: environment, retries: .never).result().withoutAnswer
     }
 }
 
@@ -90,19 +101,13 @@ extension AppStoreClient: TransactionGateway {
         _ identifier: String, filter: HistoryFilter, revision: String?, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage {
         let query = HistoryQuery(filter, revision: revision)
-        return try await historyPage(
-            identifier, .getTransactionHistoryV1(transactionId: identifier, query: query), call)
+        return try await page(of: identifier, .getTransactionHistoryV1(transactionId: identifier, query: query), call)
     }
 
     package func refundsV1(
         originalTransactionID: String, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage {
-        let request = UpstreamRequest(.getRefundHistoryV1(originalTransactionId: originalTransactionID))
-        let (response, environment) = try await find(originalTransactionID, request, call)
-        let refunds: RefundLookupResponse = try parse(response)
-        return TransactionPage(
-            transactions: try decoder.transactions(
-                refunds.signedTransactions ?? [], from: .init(app: call.app, environment: environment)),
-            revision: nil, hasMore: false, environment: environment)
+        try await page(
+            of: originalTransactionID, .getRefundHistoryV1(originalTransactionId: originalTransactionID), call)
     }
 }

@@ -6,11 +6,17 @@ package import Logging
 /// The App Store Server API behind the ports that our rules know.
 ///
 /// Everything that it returns has been verified; everything that it throws is a `ServiceError`. Each port has an extension
-/// of its own; here is what they share.
-package struct AppStoreClient: Sendable {
-    let caller: UpstreamCaller
-    /// Leaves it to whoever asks to try again.
-    let singleAttemptCaller: UpstreamCaller
+/// of its own; here is what they share, and what every `Call` is made with.
+package final class AppStoreClient: Sendable {
+    let transport: AppleTransport
+    let tokens: any TokenSource
+    let budget: any CallBudget
+    let breakers: CircuitBreakers
+    let unauthorized: UnauthorizedDiagnosis
+    let flights: SingleFlight<Call.FlightKey, CallResult<CurlResponse>>
+    let retries: RetryPolicy
+    let clock: ServiceClock
+    let meter: UpstreamMeter
     let decoder: SignedDataDecoder
     let environments: EnvironmentMemory
 
@@ -19,16 +25,17 @@ package struct AppStoreClient: Sendable {
         verifier: SignedDataVerifier, memory: any TransactionMemory, retries: RetryPolicy = RetryPolicy(),
         breaker: CircuitBreakerPolicy = .standard, clock: ServiceClock, meter: UpstreamMeter, logger: Logger
     ) {
-        let transport = AppleTransport(configuration: configuration, client: client)
-        let unauthorized = UnauthorizedDiagnosis(
+        transport = AppleTransport(configuration: configuration, client: client)
+        self.tokens = tokens
+        self.budget = budget
+        breakers = CircuitBreakers(policy: breaker, clock: clock, meter: meter, logger: logger)
+        unauthorized = UnauthorizedDiagnosis(
             probe: TokenProbe(transport: transport, budget: budget), tokens: tokens, clock: clock, meter: meter,
             logger: logger)
-        let parts = UpstreamParts(
-            transport: transport, tokens: tokens, budget: budget,
-            breakers: CircuitBreakers(policy: breaker, clock: clock, meter: meter, logger: logger),
-            unauthorized: unauthorized, clock: clock, meter: meter)
-        caller = UpstreamCaller(parts, retries: retries)
-        singleAttemptCaller = UpstreamCaller(parts, retries: RetryPolicy(maximumAttempts: 1))
+        flights = SingleFlight(clock: clock)
+        self.retries = retries
+        self.clock = clock
+        self.meter = meter
         decoder = SignedDataDecoder(verifier: verifier, meter: meter)
         environments = EnvironmentMemory(store: memory, logger: logger)
     }
@@ -54,7 +61,7 @@ extension AppStoreClient {
         }
         while !candidates.isEmpty {
             let environment = candidates.removeFirst()
-            switch await caller.call(request, call, in: environment).result {
+            switch await Call(self, request, call, in: environment).result().outcome {
             case .success(let response):
                 environments.remember(environment, of: identifier, app: call.app)
                 return (response, environment)
@@ -78,7 +85,7 @@ extension AppStoreClient {
             throw ServiceError(
                 .internalError, "Internal error.", cause: "\(request.operation.name) without an environment")
         }
-        switch await caller.call(request, call, in: environment).result {
+        switch await Call(self, request, call, in: environment).result().outcome {
         case .success(let response): return (response, environment)
         case .failure(let failure): throw failure.error
         }

@@ -10,18 +10,16 @@ struct AppleFailureMapping: Sendable {
     /// An answer with a status other than 2xx.
     func failure(
         _ response: CurlResponse, to operation: Endpoint.Operation, in environment: AppStoreEnvironment
-    ) -> AttemptFailure {
+    ) -> CallFailure {
         let payload = try? ErrorPayload(parsing: response.body)
         let known = payload?.errorCode.flatMap(APIErrorCode.init(code:))
         let apple = AppleFailure(
             httpStatus: response.status, errorCode: payload?.errorCode, errorName: known?.name,
             errorMessage: payload?.errorMessage, environment: environment, endpoint: operation.name,
             body: response.body)
-        var failure = AttemptFailure(
-            error: error(apple, known, response), isRetryable: known?.isRetryable ?? (response.status >= 500),
-            mayHaveReachedApple: response.status >= 500, httpStatus: response.status)
-        failure.isUnauthorized = response.status == 401
-        failure.isElsewhere = isElsewhere(payload?.errorCode, operation)
+        var failure = CallFailure(
+            error(apple, known, response), isRetryable: known?.isRetryable ?? (response.status >= 500),
+            isElsewhere: isElsewhere(payload?.errorCode, operation), mayHaveReachedApple: response.status >= 500)
         if response.status == 429 {
             failure.isRetryable = true
             failure.notBefore = retryAfter(response) ?? .seconds(1)
@@ -42,14 +40,14 @@ struct AppleFailureMapping: Sendable {
     }
 
     /// A transfer that brought no answer.
-    func failure(_ error: CurlError) -> AttemptFailure {
+    func failure(_ error: CurlError) -> CallFailure {
         let reason: ServiceError.Reason = error.kind == .timeout ? .deadlineExceeded : .appleUnavailable
         let message =
             error.kind == .timeout
             ? "Apple did not answer in time." : "Apple cannot be reached; nothing is wrong with the request."
-        return AttemptFailure(
-            error: ServiceError(reason, message, cause: "\(error)"),
-            isRetryable: Self.isRetryable(error.kind), mayHaveReachedApple: error.requestMayHaveBeenSent)
+        return CallFailure(
+            ServiceError(reason, message, cause: "\(error)"), isRetryable: Self.isRetryable(error.kind),
+            mayHaveReachedApple: error.requestMayHaveBeenSent)
     }
 
     private static func isRetryable(_ kind: CurlError.Kind) -> Bool {
@@ -87,5 +85,59 @@ struct AppleFailureMapping: Sendable {
         response.headers["Retry-After"].flatMap { RetryAfter(headerValue: $0) }.map { time in
             .milliseconds(max(0, time.millisecondsSince1970 - Int64(now().timeIntervalSince1970 * 1000)))
         }
+    }
+}
+
+// MARK: Failures without an answer
+
+extension CallFailure {
+    /// The time of the call is over.
+    static var outOfTime: CallFailure {
+        CallFailure(ServiceError(.deadlineExceeded, "The time for this request is over."))
+    }
+
+    /// The environment's breaker lets nothing through.
+    static func circuitIsOpen(_ environment: AppStoreEnvironment, for duration: Duration) -> CallFailure {
+        CallFailure(
+            ServiceError(
+                .appleUnavailable,
+                "Apple's \(environment.rawValue) has been failing; calls stop until it answers again.",
+                cause: "the circuit is open", retryAfter: duration))
+    }
+
+    /// The budget does not admit the call.
+    static func refused(_ refusal: BudgetDecision.Refusal, _ call: BudgetedCall) -> CallFailure {
+        let message =
+            switch refusal.cause {
+            case .exhausted: "This app's calls of \(call.endpoint) are used up for now."
+            case .unfair: "This caller has used its share of the app's calls of \(call.endpoint), and the rest is kept."
+            case .quota: "This caller has used up its quota."
+            case .apple: "Apple has asked to wait before the next call of \(call.endpoint)."
+            }
+        let isOnCallersAccount = refusal.cause == .unfair || refusal.cause == .quota
+        return CallFailure(
+            ServiceError(
+                refusal.cause == .apple ? .appleRateLimited : .budgetExhausted, message, cause: "\(refusal.cause)",
+                retryAfter: refusal.retryAfter),
+            refusedCaller: isOnCallersAccount ? call.caller : nil)
+    }
+
+    /// The same failure of a call that Apple may have acted on and that must not be made again.
+    var ofUnknownOutcome: CallFailure {
+        var failure = self
+        failure.isRetryable = false
+        failure.error = ServiceError(
+            .outcomeUnknown,
+            "Apple may have acted on this call, but its answer did not come; the call is not repeated, because each has"
+                + " an effect of its own.",
+            cause: error.cause ?? error.message, apple: error.apple)
+        return failure
+    }
+
+    /// The failure of a call whose token Apple refuses, told by what was found out.
+    init(_ finding: UnauthorizedFinding, of failure: CallFailure) {
+        self = failure
+        isRetryable = false
+        error = finding.error(apple: failure.error.apple)
     }
 }

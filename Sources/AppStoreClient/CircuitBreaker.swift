@@ -1,4 +1,5 @@
 import CoreMetrics
+import Curl
 package import Domain
 import Logging
 import Metrics
@@ -47,6 +48,22 @@ struct CircuitBreaker: Sendable {
         case failed
         /// The call was not made, or told nothing of Apple.
         case nothing
+
+        /// A timeout tells nothing of Apple when the caller left it less time.
+        private static let fairTimeout = Duration.seconds(2)
+
+        /// What a transfer without an answer says of Apple.
+        ///
+        /// `remaining`: the time that it was given.
+        init(_ error: CurlError, within remaining: Duration) {
+            self =
+                switch error.kind {
+                case .timeout: remaining >= Self.fairTimeout ? .failed : .nothing
+                case .nameResolution, .connectFailed, .tls, .connectionLost, .protocolError, .other: .failed
+                case .responseTooLarge: .answered
+                case .invalidRequest, .cancelled, .shutDown: .nothing
+                }
+        }
     }
 
     /// Leave to make one call, to be given back with the verdict.
@@ -197,7 +214,7 @@ extension AppStoreClient {
     /// How each environment of Apple's is, as far as calls have shown; for `/healthz`.
     package func health() -> [HealthReport.Part] {
         AppStoreEnvironment.allCases.compactMap { environment in
-            caller.parts.breakers.state(of: environment).map { state in
+            breakers.state(of: environment).map { state in
                 let (isHealthy, detail) = describe(state)
                 return HealthReport.Part(
                     name: "apple:\(environment.rawValue)", isHealthy: isHealthy, detail: detail)
@@ -210,7 +227,7 @@ extension AppStoreClient {
         case .closed(0, _): return (true, "calls go through")
         case .closed(let failures, _): return (true, "calls go through; the last \(failures) failed")
         case .open(let until, _):
-            let seconds = max(0, caller.parts.clock.remaining(until: until).components.seconds)
+            let seconds = max(0, clock.remaining(until: until).components.seconds)
             return (false, "Apple fails: no calls for \(seconds) s, then one to look")
         case .halfOpen: return (false, "Apple failed: one call at a time looks whether it is back")
         }

@@ -30,10 +30,10 @@ struct ConsumptionSendingTests {
             during: { fixture in
                 let outcome = await fixture.client.sendConsumption(message, fixture.call())
                 #expect(outcome.attempts.map(\.errorCode) == [Int64(code)] && fixture.server.requests.count == 1)
-                #expect(outcome.failure?.isRetryable == isRetryable)
+                #expect(outcome.failure?.error.isFinalRefusal == !isRetryable)
                 #expect(outcome.mayHaveReachedApple == isDoubtful)
                 #expect(outcome.failure?.isElsewhere == (code == 4_040_010))
-                #expect(outcome.failure?.isLaneWide == (code == 4_290_000))
+                #expect(outcome.failure?.isSharedByEnvironment == (code == 4_290_000))
             })
     }
 
@@ -50,8 +50,8 @@ struct ConsumptionSendingTests {
     @Test(arguments: [
         (BudgetDecision.Refusal.Cause.exhausted, true), (.apple, true), (.unfair, false), (.quota, false),
     ])
-    func `a budget that is used up stops the lane, a caller's own share does not`(
-        cause: BudgetDecision.Refusal.Cause, isLaneWide: Bool
+    func `a budget that is used up stops all calls of it, a caller's own share does not`(
+        cause: BudgetDecision.Refusal.Cause, isShared: Bool
     ) async throws {
         var parts = UpstreamFixture.Parts()
         parts.budget = FakeBudget { _ in .refused(.init(cause: cause, retryAfter: .seconds(7))) }
@@ -59,13 +59,13 @@ struct ConsumptionSendingTests {
             parts, handler: { _ in .init(status: 202) },
             during: { fixture in
                 let outcome = await fixture.client.sendConsumption(message, fixture.call())
-                #expect(outcome.failure?.isLaneWide == isLaneWide && outcome.failure?.isRetryable == true)
-                #expect(outcome.failure?.notBefore == .seconds(7))
+                #expect(outcome.failure?.isSharedByEnvironment == isShared && outcome.error?.isFinalRefusal == false)
+                #expect(outcome.error?.retryAfter == .seconds(7))
                 #expect(outcome.attempts.isEmpty && !outcome.mayHaveReachedApple && fixture.server.requests.isEmpty)
             })
     }
 
-    @Test func `an open breaker stops the lane for as long as it says`() async throws {
+    @Test func `an open breaker stops the environment for as long as it says`() async throws {
         var parts = UpstreamFixture.Parts()
         parts.breaker = CircuitBreakerPolicy(
             failures: 1, sustained: .zero, firstPause: .seconds(30), longestPause: .seconds(30))
@@ -73,9 +73,9 @@ struct ConsumptionSendingTests {
             parts, handler: { _ in .apple(5_000_000) },
             during: { fixture in
                 let first = await fixture.client.sendConsumption(message, fixture.call())
-                #expect(first.failure?.isLaneWide == false && first.attempts.count == 1)
+                #expect(first.failure?.isSharedByEnvironment == false && first.attempts.count == 1)
                 let second = await fixture.client.sendConsumption(message, fixture.call())
-                #expect(second.failure?.isLaneWide == true && second.failure?.notBefore != nil)
+                #expect(second.failure?.isSharedByEnvironment == true && second.error?.retryAfter != nil)
                 #expect(second.attempts.isEmpty && fixture.server.requests.count == 1)
             })
     }
@@ -93,7 +93,7 @@ struct ConsumptionSendingTests {
                 await gate.hasArrivals(1)
                 sending.cancel()
                 let outcome = await sending.value
-                #expect(outcome.failure?.isRetryable == true && outcome.mayHaveReachedApple)
+                #expect(outcome.error?.isFinalRefusal == false && outcome.mayHaveReachedApple)
                 gate.open()
                 #expect(fixture.server.requests.count == 1)
             })

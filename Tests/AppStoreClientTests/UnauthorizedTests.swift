@@ -56,8 +56,8 @@ struct UnauthorizedTests {
                 for number in 0..<20 {
                     let endpoint = Endpoint.getTransactionInfo(transactionId: "\(number + 1)")
                     group.addTask {
-                        await fixture.client.caller.call(UpstreamRequest(endpoint), fixture.call(), in: .production)
-                            .error
+                        await Call(fixture.client, UpstreamRequest(endpoint), fixture.call(), in: .production)
+                            .result().error
                     }
                 }
                 for await error in group {
@@ -219,8 +219,8 @@ struct UnauthorizedTests {
                 hasty.cancel()
                 _ = await hasty.value
                 gate.open()
-                let procedure = fixture.client.caller.parts.unauthorized
-                #expect(procedure.finding(for: UpstreamFixture.app, in: .production, keyID: "ACTIVE") == nil)
+                let diagnosis = fixture.client.unauthorized
+                #expect(diagnosis.finding(for: UpstreamFixture.app, in: .production, keyID: "ACTIVE") == nil)
                 #expect(await fixture.make(.getRefundHistory).attempts.count == 1)
             })
     }

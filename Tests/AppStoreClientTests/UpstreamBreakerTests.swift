@@ -25,7 +25,7 @@ struct UpstreamBreakerTests {
                 #expect(isHealthy() == [false, true])
                 let refused = await fixture.make(.getRefundHistory)
                 #expect(refused.reason == .appleUnavailable && refused.error?.retryAfter == .seconds(5))
-                #expect(refused.answer == nil && refused.attempts.isEmpty)
+                #expect(refused.refusal == nil && refused.attempts.isEmpty)
                 #expect(parts.budget.asked.count == 4, "what is not sent is not counted")
 
                 fixture.clock.manual.advance(by: .seconds(5))

@@ -17,7 +17,7 @@ struct UpstreamBudgetTests {
                 let outcome = await fixture.make(.getTransactionInfo, fixture.call(caller: "shop"))
                 #expect(outcome.reason == .budgetExhausted)
                 #expect(outcome.error?.retryAfter == .seconds(7))
-                #expect(outcome.attempts.isEmpty && outcome.answer == nil)
+                #expect(outcome.attempts.isEmpty && outcome.refusal == nil)
                 #expect(fixture.server.requests.isEmpty)
                 #expect(
                     parts.budget.asked == [
@@ -41,9 +41,9 @@ struct UpstreamBudgetTests {
     /// Waits until so many wait for the answer to Get Transaction Info.
     private func hasWaiters(_ count: Int, _ fixture: UpstreamFixture) async throws {
         let request = UpstreamRequest(.getTransactionInfo(transactionId: "1"))
-        let key = UpstreamCaller.FlightKey(request, fixture.call(), .production)
+        let key = Call.FlightKey(Call(fixture.client, request, fixture.call(), in: .production))
         try await Wait.until("\(count) who wait for one answer") {
-            fixture.client.caller.flights.waiterCount(key) == count
+            fixture.client.flights.waiterCount(key) == count
         }
     }
 

@@ -25,6 +25,19 @@ struct UpstreamFixture: Sendable {
         var offersHTTP2 = true
         /// Whose data the client trusts; nobody's when nil.
         var signer: TestSigner?
+
+        /// A client made of them that looks for Apple there.
+        func client(_ baseURLs: [AppStoreEnvironment: String], _ curl: CurlClient) -> AppStoreClient {
+            AppStoreClient(
+                configuration: UpstreamConfiguration(
+                    baseURLs: baseURLs, connectTimeout: Wait.limit, attemptTimeout: Wait.limit,
+                    maximumResponseBytes: 1 << 20),
+                client: curl, tokens: tokens, budget: budget,
+                verifier: signer?.verifier ?? SignedDataVerifier(roots: [], now: { TestClock.date }),
+                memory: InMemoryTransactionMemory(), retries: RetryPolicy(random: { 0 }), breaker: breaker,
+                clock: clock.service, meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
+                logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        }
     }
 
     /// Runs both.
@@ -48,16 +61,8 @@ struct UpstreamFixture: Sendable {
             configuration.maximumConnectionIdleTime = Wait.limit
             configuration.unacknowledgedDataTimeout = Wait.limit
             let curl = try CurlClient(configuration: configuration)
-            let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
-            let client = AppStoreClient(
-                configuration: UpstreamConfiguration(
-                    baseURLs: [.production: server.url + "/production", .sandbox: server.url + "/sandbox"],
-                    connectTimeout: Wait.limit, attemptTimeout: Wait.limit, maximumResponseBytes: 1 << 20),
-                client: curl, tokens: parts.tokens, budget: parts.budget,
-                verifier: parts.signer?.verifier ?? SignedDataVerifier(roots: [], now: { TestClock.date }),
-                memory: InMemoryTransactionMemory(), retries: RetryPolicy(random: { 0 }), breaker: parts.breaker,
-                clock: parts.clock.service, meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
-                logger: logger)
+            let client = parts.client(
+                [.production: server.url + "/production", .sandbox: server.url + "/sandbox"], curl)
             do {
                 try await body(UpstreamFixture(client: client, server: server, clock: parts.clock))
             } catch {
@@ -83,22 +88,19 @@ struct UpstreamFixture: Sendable {
     func make(
         _ operation: Endpoint.Operation, body: String? = nil, _ call: UpstreamCall? = nil,
         in environment: AppStoreEnvironment = .production
-    ) async -> UpstreamCaller.Outcome {
+    ) async -> CallResult<CurlResponse> {
         let count = operation.pathTemplate.count { $0 == "{" }
         let endpoint = Endpoint(operation, Array(repeating: "1", count: count))
-        return await client.caller.call(
-            UpstreamRequest(endpoint, body: body.map { Array($0.utf8) }), call ?? self.call(), in: environment)
+        let request = UpstreamRequest(endpoint, body: body.map { Array($0.utf8) })
+        return await Call(client, request, call ?? self.call(), in: environment).result()
     }
 }
 
-extension UpstreamCaller.Outcome {
+extension CallResult {
     /// Why the call failed, or nil.
     var reason: ServiceError.Reason? { error?.reason }
 
-    var error: ServiceError? {
-        guard case .failure(let failure) = result else { return nil }
-        return failure.error
-    }
+    var error: ServiceError? { failure?.error }
 }
 
 extension LoopbackServer.Response {

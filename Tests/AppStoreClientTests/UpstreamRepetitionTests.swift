@@ -28,7 +28,7 @@ struct UpstreamRepetitionTests {
                     let outcome = await fixture.make(operation)
                     #expect(outcome.reason == .outcomeUnknown, "\(operation.name)")
                     #expect(outcome.mayHaveReachedApple && outcome.attempts.count == 1)
-                    #expect(outcome.answer?.status == 500, "the door passes Apple's answer on")
+                    #expect(outcome.refusal?.status == 500, "the door passes Apple's answer on")
                 }
                 #expect(fixture.server.requests.count == Self.neverRepeated.count)
             })
@@ -97,17 +97,10 @@ struct UpstreamRepetitionTests {
         try await UpstreamFixture.run(
             handler: { _ in .init("{}") },
             during: { fixture in
-                let nowhere = UpstreamConfiguration(
-                    baseURLs: [.production: "https://localhost:1"], connectTimeout: Wait.limit,
-                    attemptTimeout: Wait.limit, maximumResponseBytes: 1 << 20)
-                let known = fixture.client.caller.parts
-                let parts = UpstreamParts(
-                    transport: AppleTransport(configuration: nowhere, client: known.transport.client),
-                    tokens: known.tokens, budget: known.budget, breakers: known.breakers,
-                    unauthorized: known.unauthorized, clock: known.clock, meter: known.meter)
-                let caller = UpstreamCaller(parts, retries: RetryPolicy(random: { 0 }))
-                let outcome = await caller.call(
-                    UpstreamRequest(.requestTestNotification()), fixture.call(), in: .production)
+                let client = UpstreamFixture.Parts().client(
+                    [.production: "https://localhost:1"], fixture.client.transport.client)
+                let nowhere = UpstreamFixture(client: client, server: fixture.server, clock: fixture.clock)
+                let outcome = await nowhere.make(.requestTestNotification)
                 #expect(outcome.reason == .appleUnavailable)
                 #expect(!outcome.mayHaveReachedApple && outcome.attempts.count == 3)
             })

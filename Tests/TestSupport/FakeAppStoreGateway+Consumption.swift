@@ -13,9 +13,9 @@ extension FakeAppStoreGateway {
     }
 
     struct Consumption {
-        var failure: ConsumptionOutcome.Failure?
+        var failure: CallFailure?
         /// What becomes of the next answers about a transaction.
-        var planned: [String: [ConsumptionOutcome]] = [:]
+        var planned: [String: [CallResult<Void>]] = [:]
         var handOvers: [HandOver] = []
         var place = 0
         var turns = 0
@@ -34,17 +34,15 @@ extension FakeAppStoreGateway {
     package func mark() -> Int { state.withLock { $0.consumption.nextPlace() } }
 
     /// Makes sending consumption fail: for good if Apple rejects it, else in a way that another attempt may mend.
-    package func failConsumption(with error: ServiceError?) {
-        failConsumption(error.map { .init($0, isRetryable: $0.reason != .appleRejected) })
-    }
+    package func failConsumption(with error: ServiceError?) { failConsumption(error.map { CallFailure($0) }) }
 
     /// Makes sending consumption fail in this way.
-    package func failConsumption(_ failure: ConsumptionOutcome.Failure?) {
+    package func failConsumption(_ failure: CallFailure?) {
         state.withLock { $0.consumption.failure = failure }
     }
 
     /// Lets the next answers about a transaction come to this, one after the other.
-    package func plan(_ outcomes: [ConsumptionOutcome], for transactionID: String) {
+    package func plan(_ outcomes: [CallResult<Void>], for transactionID: String) {
         state.withLock { $0.consumption.planned[transactionID, default: []] += outcomes }
     }
 
@@ -56,7 +54,7 @@ extension FakeAppStoreGateway {
 
     package func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8] { Array("\(answer)".utf8) }
 
-    package func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> ConsumptionOutcome {
+    package func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> CallResult<Void> {
         guard !Task.isCancelled else { return .failed(.cancelled, attempts: 0) }
         let index = state.withLock { state in
             state.questions.append(.consumption(message.transactionID))
@@ -87,47 +85,45 @@ extension FakeAppStoreGateway {
     }
 }
 
-extension ConsumptionOutcome {
+extension CallResult<Void> {
     /// Apple has taken it.
-    package static var accepted: ConsumptionOutcome {
-        ConsumptionOutcome(
-            attempts: [.sample(httpStatus: 202, failure: nil)], failure: nil, mayHaveReachedApple: true)
+    package static var accepted: CallResult {
+        CallResult(.success(()), attempts: [.sample(httpStatus: 202, failure: nil)])
     }
 
     /// It failed after so many attempts.
     package static func failed(
-        _ failure: Failure, attempts: Int = 1, mayHaveReachedApple: Bool = false
-    ) -> ConsumptionOutcome {
+        _ failure: CallFailure, attempts: Int = 1, mayHaveReachedApple: Bool = false
+    ) -> CallResult {
         let attempt = DeliveryAttempt.sample(
             httpStatus: failure.error.apple?.httpStatus, errorCode: failure.error.apple?.errorCode,
             failure: failure.error.reason.rawValue)
-        return ConsumptionOutcome(
-            attempts: Array(repeating: attempt, count: attempts), failure: failure,
+        return CallResult(
+            .failure(failure), attempts: Array(repeating: attempt, count: attempts),
             mayHaveReachedApple: mayHaveReachedApple)
     }
 }
 
-extension ConsumptionOutcome.Failure {
+extension CallFailure {
     /// The task was cancelled.
-    package static var cancelled: ConsumptionOutcome.Failure {
-        .init(ServiceError(.appleUnavailable, "cancelled"), isRetryable: true)
+    package static var cancelled: CallFailure {
+        CallFailure(ServiceError(.appleUnavailable, "cancelled"), isRetryable: true)
     }
 
     /// Apple fails, and the next attempt may succeed.
-    package static var unavailable: ConsumptionOutcome.Failure {
-        .init(ServiceError(.appleUnavailable, "Apple failed."), isRetryable: true)
+    package static var unavailable: CallFailure {
+        CallFailure(ServiceError(.appleUnavailable, "Apple failed."), isRetryable: true)
     }
 
     /// Apple refuses for good.
-    package static var rejected: ConsumptionOutcome.Failure {
-        .init(
+    package static var rejected: CallFailure {
+        CallFailure(
             ServiceError(
                 .appleRejected, "Apple rejected it.",
                 apple: AppleFailure(
                     httpStatus: 400, errorCode: 4_000_047, errorName: "InvalidTransactionTypeNotSupportedError",
                     errorMessage: nil, environment: .production, endpoint: "Send Consumption Information",
-                    body: Array("{}".utf8))),
-            isRetryable: false)
+                    body: Array("{}".utf8))))
     }
 }
 

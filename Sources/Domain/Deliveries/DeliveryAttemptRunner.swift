@@ -1,27 +1,9 @@
 import Foundation
 import Logging
 
-/// Makes one attempt to hand a delivery to Apple: finds out what is not known of the purchase, asks the one gate, sends.
+/// Makes one attempt to hand a delivery to Apple: finds out what is not known of the purchase, asks the one gate, sends, and
+/// says what is to be recorded of it.
 struct DeliveryAttemptRunner: Sendable {
-    /// What an attempt brought.
-    struct Outcome: Sendable {
-        enum Verdict: Sendable {
-            case accepted
-            /// Apple refused for good.
-            case refused(ServiceError)
-            /// It must not be sent.
-            case objected(ServiceError)
-            /// Another attempt may succeed.
-            case failed(ServiceError, notBefore: Duration?)
-        }
-
-        let verdict: Verdict
-        var attempts: [DeliveryAttempt] = []
-        var mayHaveReachedApple = false
-        /// The lane in which others would fail alike.
-        var lane: AppEnvironment?
-    }
-
     let consents: any ConsentStore
     let links: any LinkStore
     let gateway: any AppStoreGateway
@@ -32,35 +14,34 @@ struct DeliveryAttemptRunner: Sendable {
     let logger: Logger
 
     /// Makes the attempt; it ends soon when the transfer is aborted.
-    func run(_ transfer: InFlightDelivery) async -> AttemptResult {
-        let outcome = await transfer.run { await attempt(transfer) }
-        return AttemptResult(
-            transfer: transfer, conclusion: await conclusion(after: outcome, transfer), pause: pause(after: outcome))
+    ///
+    /// Whoever aborts has told the store to cancel the delivery, or consent to object; else it is attempted again.
+    func run(_ transfer: InFlightDelivery) async -> DeliveryConclusion {
+        var conclusion = await transfer.run { await attempt(transfer) }
+        guard transfer.isAborted, case .retry(_, let failure) = conclusion.outcome else { return conclusion }
+        // Not within the attempt, whose task is cancelled.
+        let objection = try? await consents.consentObjection(to: ConsentSubject(transfer.delivery))
+        conclusion.outcome =
+            objection.map { .cancelled(DeliveryFailure($0.error)) } ?? .retry(at: clock.now(), failure)
+        return conclusion
     }
 
-    private func attempt(_ transfer: InFlightDelivery) async -> Outcome {
+    private func attempt(_ transfer: InFlightDelivery) async -> DeliveryConclusion {
         let delivery = transfer.delivery
         let time = clock.remaining(until: delivery.deadline)
         guard time >= policy.minimumAttemptTime else {
-            let error = ServiceError(.deadlineExceeded, "Too little time was left before the deadline.")
-            return Outcome(verdict: .failed(error, notBefore: nil))
+            return unsent(transfer, ServiceError(.deadlineExceeded, "Too little time was left before the deadline."))
         }
         let app: App
         do {
             app = try apps.app(delivery.app)
         } catch {
-            return misconfigured(error, delivery)
+            return misconfigured(transfer, error)
         }
         let end = clock.monotonicNow() + min(time, policy.attemptTime)
-        if let outcome = await lookUp(transfer, app, until: end) { return outcome }
-        if let outcome = await askGate(transfer) { return outcome }
+        if let conclusion = await lookUp(transfer, app, until: end) { return conclusion }
+        if let conclusion = await askGate(transfer) { return conclusion }
         return await send(transfer, app, until: end)
-    }
-
-    /// What a mended configuration would allow.
-    private func misconfigured(_ error: ServiceError, _ delivery: Delivery) -> Outcome {
-        let lane = AppEnvironment(app: delivery.app, environment: delivery.environment)
-        return Outcome(verdict: .failed(error, notBefore: policy.longestPause), lane: lane)
     }
 
     private func upstreamCall(
@@ -79,8 +60,9 @@ extension DeliveryAttemptRunner {
     /// the purchase's own environment.
     ///
     /// - Returns: nil when the delivery can go on.
-    private func lookUp(_ transfer: InFlightDelivery, _ app: App, until end: ContinuousClock.Instant) async -> Outcome?
-    {
+    private func lookUp(
+        _ transfer: InFlightDelivery, _ app: App, until end: ContinuousClock.Instant
+    ) async -> DeliveryConclusion? {
         let delivery = transfer.delivery
         guard delivery.environment == nil || delivery.purchase == nil else { return nil }
         let startedAt = clock.now()
@@ -94,28 +76,25 @@ extension DeliveryAttemptRunner {
                 startedAt: startedAt, duration: start.duration(to: clock.monotonicNow()),
                 httpStatus: error.apple?.httpStatus, errorCode: error.apple?.errorCode,
                 failure: error.apple?.errorName ?? error.reason.rawValue)
-            let isRefused = error.reason == .appleRejected && error.retryAfter == nil
-            let verdict: Outcome.Verdict = isRefused ? .refused(error) : .failed(error, notBefore: error.retryAfter)
-            var outcome = Outcome(verdict: verdict, attempts: [attempt])
-            // Where the environment is known, others whose purchase is known too need no look-up.
-            if delivery.environment == nil, error.isOfLane {
-                outcome.lane = AppEnvironment(app: app.slug, environment: nil)
-            }
-            return outcome
+            let failure = CallFailure(error)
+            return conclusion(
+                transfer, after: CallResult(.failure(failure), attempts: [attempt]),
+                // Where the environment is known, others whose purchase is known too need no look-up.
+                othersFailAlike: delivery.environment == nil && failure.isSharedByEnvironment)
         }
         return await objectionOfOwner(transfer)
     }
 
     /// The caller named a user before anybody knew whose the purchase is.
-    private func objectionOfOwner(_ transfer: InFlightDelivery) async -> Outcome? {
+    private func objectionOfOwner(_ transfer: InFlightDelivery) async -> DeliveryConclusion? {
         let delivery = transfer.delivery
         guard let user = delivery.user, let purchase = delivery.purchase else { return nil }
         do throws(ServiceError) {
             let rule = try await OwnerRule.load(for: [purchase], app: delivery.app, asking: user, from: links)
             guard let owner = rule.owner(of: purchase), owner != user else { return nil }
-            return Outcome(verdict: .objected(.ownedByAnotherUser(purchase.transactionID, owner: owner, not: user)))
+            return objected(transfer, .ownedByAnotherUser(purchase.transactionID, owner: owner, not: user))
         } catch {
-            return Outcome(verdict: .failed(error, notBefore: nil))
+            return unsent(transfer, error)
         }
     }
 }
@@ -126,51 +105,143 @@ extension DeliveryAttemptRunner {
     /// The one gate: nothing is sent that it objects to, or while it cannot be asked.
     ///
     /// - Returns: nil when the delivery can go on.
-    private func askGate(_ transfer: InFlightDelivery) async -> Outcome? {
+    private func askGate(_ transfer: InFlightDelivery) async -> DeliveryConclusion? {
         do throws(ServiceError) {
             let objection = try await consents.consentObjection(to: ConsentSubject(transfer.delivery))
-            return objection.map { Outcome(verdict: .objected($0.error)) }
+            return objection.map { objected(transfer, $0.error) }
         } catch {
-            return Outcome(verdict: .failed(error, notBefore: nil))
+            return unsent(transfer, error)
         }
     }
 
-    private func send(_ transfer: InFlightDelivery, _ app: App, until end: ContinuousClock.Instant) async -> Outcome {
+    private func send(
+        _ transfer: InFlightDelivery, _ app: App, until end: ContinuousClock.Instant
+    ) async -> DeliveryConclusion {
         let delivery = transfer.delivery
         guard let environment = delivery.environment, app.environments.contains(environment) else {
             return misconfigured(
+                transfer,
                 ServiceError(
-                    .environmentNotAllowed, "The app is not configured for the purchase's environment any more."),
-                delivery)
+                    .environmentNotAllowed, "The app is not configured for the purchase's environment any more."))
         }
-        guard !transfer.isAborted else { return Outcome(verdict: .failed(Self.takenBack, notBefore: nil)) }
+        guard !transfer.isAborted else {
+            return unsent(transfer, ServiceError(.deliveryEnded, "It was taken back before it was sent."))
+        }
         let message = ConsumptionMessage(
             version: delivery.version, transactionID: delivery.transactionID, body: delivery.body)
-        let sent = await gateway.sendConsumption(message, upstreamCall(delivery, app, until: end))
-        guard let failure = sent.failure else {
-            return Outcome(verdict: .accepted, attempts: sent.attempts)
-        }
-        var outcome = Outcome(
-            verdict: failure.isRetryable
-                ? .failed(failure.error, notBefore: failure.notBefore) : .refused(failure.error),
-            attempts: sent.attempts, mayHaveReachedApple: sent.mayHaveReachedApple)
-        if failure.isLaneWide { outcome.lane = AppEnvironment(app: app.slug, environment: environment) }
-        return outcome
+        let result = await gateway.sendConsumption(message, upstreamCall(delivery, app, until: end))
+        return conclusion(
+            transfer, after: result, othersFailAlike: result.failure?.isSharedByEnvironment ?? false)
     }
 
-    private static var takenBack: ServiceError { ServiceError(.deliveryEnded, "It was taken back before it was sent.") }
+    /// Apple's acceptance proves whose purchase it is; a link that cannot be recorded must not turn that into a failure.
+    func learnLink(from delivery: Delivery) async {
+        guard let user = delivery.user else { return }
+        let statement = Link(
+            app: delivery.app, user: user, target: LinkTarget(.transactionId, delivery.transactionID),
+            environment: delivery.environment, source: .consumption, validFrom: nil, validUntil: nil,
+            createdAt: clock.now(), createdBy: delivery.caller)
+        do {
+            if case .conflict = try await links.learn(statement) {
+                logger.notice(
+                    "The consumption call names a user other than the linked one; the link stays",
+                    metadata: ["app": "\(delivery.app)", "delivery": "\(delivery.id)"])
+            }
+        } catch {
+            logger.error(
+                "The link that Apple's acceptance proves could not be recorded",
+                metadata: ["app": "\(delivery.app)", "delivery": "\(delivery.id)", "cause": "\(error.cause ?? "")"])
+        }
+    }
 }
 
-extension ServiceError {
-    /// Whether other look-ups of the app would fail alike.
-    fileprivate var isOfLane: Bool {
-        switch reason {
-        case .budgetExhausted, .appleRateLimited, .appleUnauthorized, .noProductionRelease, .keyUnavailable: true
+// MARK: What is to be recorded
+
+extension DeliveryAttemptRunner {
+    /// It must not be sent.
+    private func objected(_ transfer: InFlightDelivery, _ error: ServiceError) -> DeliveryConclusion {
+        record(transfer, .cancelled(DeliveryFailure(error)))
+    }
+
+    /// What a mended configuration would allow.
+    private func misconfigured(_ transfer: InFlightDelivery, _ error: ServiceError) -> DeliveryConclusion {
+        let failure = CallFailure(error, notBefore: policy.longestPause)
+        return conclusion(transfer, after: CallResult(.failure(failure)), othersFailAlike: true)
+    }
+
+    /// Nothing was sent, and another attempt may succeed.
+    private func unsent(_ transfer: InFlightDelivery, _ error: ServiceError) -> DeliveryConclusion {
+        conclusion(transfer, after: CallResult(.failure(CallFailure(error))))
+    }
+
+    /// Only what Apple refused for good is not worth another attempt.
+    private func conclusion(
+        _ transfer: InFlightDelivery, after result: CallResult<Void>, othersFailAlike: Bool = false
+    ) -> DeliveryConclusion {
+        guard let failure = result.failure else { return record(transfer, .accepted, after: result) }
+        guard !failure.error.isFinalRefusal else {
+            return record(transfer, .refused(DeliveryFailure(failure.error)), after: result)
+        }
+        let wait = failure.notBefore ?? failure.error.retryAfter
+        return record(
+            transfer, retry(transfer, failure.error, notBefore: wait, attempts: result.attempts.count), after: result,
+            pause: othersFailAlike ? wait ?? policy.unsentPause : nil)
+    }
+
+    private func retry(
+        _ transfer: InFlightDelivery, _ error: ServiceError, notBefore: Duration?, attempts: Int
+    ) -> DeliveryConclusion.Outcome {
+        let delivery = transfer.delivery
+        let now = clock.now()
+        guard !transfer.isAborted else { return .retry(at: now, DeliveryFailure(error)) }
+        let delay = policy.backoff.delay(
+            after: delivery.attemptCount + attempts, notBefore: notBefore,
+            atLeast: attempts == 0 ? policy.unsentPause : .zero,
+            remaining: clock.remaining(until: delivery.deadline) - policy.minimumAttemptTime)
+        guard let delay else {
+            return .expired(
+                DeliveryFailure(
+                    reason: .deadlineExceeded,
+                    message:
+                        "The deadline comes before the next attempt could be made. The last one failed: \(error.message)",
+                    apple: error.apple))
+        }
+        return .retry(at: now.addingTimeInterval(delay / .seconds(1)), DeliveryFailure(error))
+    }
+
+    /// `pause`: how long others of the app in the environment, which would fail alike, need not be tried.
+    private func record(
+        _ transfer: InFlightDelivery, _ outcome: DeliveryConclusion.Outcome, after result: CallResult<Void>? = nil,
+        pause: Duration? = nil
+    ) -> DeliveryConclusion {
+        let delivery = transfer.delivery
+        return DeliveryConclusion(
+            id: delivery.id, app: delivery.app, worker: worker, outcome: outcome, attempts: result?.attempts ?? [],
+            mayHaveReachedApple: result?.mayHaveReachedApple ?? false, environment: delivery.environment,
+            purchase: delivery.purchase, at: clock.now(),
+            pause: pause.map { (AppEnvironment(app: delivery.app, environment: delivery.environment), $0) })
+    }
+}
+
+extension CallFailure {
+    /// Whether other calls of the app in the environment would fail alike.
+    ///
+    /// Budget, breaker, Apple's wish to wait and a key that is no good stop them all; what one caller may not send, another
+    /// may.
+    package var isSharedByEnvironment: Bool {
+        switch error.reason {
+        case .budgetExhausted: refusedCaller == nil
+        case .appleRateLimited, .appleUnauthorized, .noProductionRelease, .keyUnavailable: true
         // An open breaker says how long it stays so.
-        case .appleUnavailable: retryAfter != nil
+        case .appleUnavailable: error.retryAfter != nil
         default: false
         }
     }
+}
+
+extension ServiceError {
+    /// Whether Apple refused a request for good; some of its refusals ask to be tried again.
+    package var isFinalRefusal: Bool { reason == .appleRejected && retryAfter == nil }
 
     /// The error of a caller that names a user whose purchase it is not.
     static func ownedByAnotherUser(_ transactionID: String, owner: UserID, not user: UserID) -> ServiceError {

@@ -28,7 +28,7 @@ package final class DeliveryDispatcher: Sendable {
         var isStopping = false
         var lanes = PausedLanes()
         /// What the store would not record.
-        var pending: [AttemptResult] = []
+        var pending: [(transfer: InFlightDelivery, conclusion: DeliveryConclusion)] = []
     }
 
     /// How many deliveries are expired in one operation.
@@ -240,35 +240,36 @@ extension DeliveryDispatcher {
 extension DeliveryDispatcher {
     /// Makes one attempt, and records what became of it.
     private func attempt(_ transfer: InFlightDelivery) async {
-        let result = await runner.run(transfer)
-        if let pause = result.pause {
+        let conclusion = await runner.run(transfer)
+        if let pause = conclusion.pause {
             let end = clock.monotonicNow() + pause.duration
-            state.withLock { $0.lanes.pause(pause.lane, until: end) }
+            state.withLock { $0.lanes.pause(pause.environment, until: end) }
         }
         do throws(ServiceError) {
-            try await settle(result)
+            try await settle(transfer, conclusion)
         } catch {
             logger.error(
                 "What became of a delivery cannot be recorded; it is tried until it can",
-                metadata: ["delivery": "\(transfer.delivery.id)", "cause": "\(error.cause ?? error.message)"])
+                metadata: ["delivery": "\(conclusion.id)", "cause": "\(error.cause ?? error.message)"])
             // Nothing of it is sent any more, and whoever waits for that need not wait for the disk.
-            transfers.end(transfer, as: result.unrecorded)
-            state.withLock { $0.pending.append(result) }
+            transfers.end(transfer, as: conclusion.unrecorded(transfer.delivery))
+            state.withLock { $0.pending.append((transfer, conclusion)) }
             kick()
         }
     }
 
     /// Records what became of a delivery, tells those who wait, and makes room for the next.
-    private func settle(_ result: AttemptResult) async throws(ServiceError) {
-        let concluded = try await store.conclude(result.conclusion)
-        let delivery = concluded.map(result.completed) ?? result.unrecorded
-        transfers.end(result.transfer, as: delivery)
+    private func settle(_ transfer: InFlightDelivery, _ conclusion: DeliveryConclusion) async throws(ServiceError) {
+        let concluded = try await store.conclude(conclusion)
+        let delivery = concluded.map(conclusion.completed) ?? conclusion.unrecorded(transfer.delivery)
+        transfers.end(transfer, as: delivery)
+        let isAccepted = conclusion.outcome == .accepted
         if concluded == nil {
             logger.error(
                 "A delivery was claimed by somebody else while it was attempted",
-                metadata: ["delivery": "\(delivery.id)", "accepted": "\(result.conclusion.outcome == .accepted)"])
+                metadata: ["delivery": "\(delivery.id)", "accepted": "\(isAccepted)"])
         }
-        if result.conclusion.outcome == .accepted { await runner.learnLink(from: delivery) }
+        if isAccepted { await runner.learnLink(from: delivery) }
         if concluded != nil { waiters.post(delivery) }
         state.withLock { $0.underWay -= 1 }
         kick()
@@ -280,11 +281,11 @@ extension DeliveryDispatcher {
             defer { state.pending = [] }
             return state.pending
         }
-        for result in pending {
+        for (transfer, conclusion) in pending {
             do throws(ServiceError) {
-                try await settle(result)
+                try await settle(transfer, conclusion)
             } catch {
-                state.withLock { $0.pending.append(result) }
+                state.withLock { $0.pending.append((transfer, conclusion)) }
             }
         }
     }

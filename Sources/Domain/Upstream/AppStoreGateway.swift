@@ -38,7 +38,7 @@ package protocol AppStoreGateway: Sendable {
     ///
     /// Ends soon after its task is cancelled; no byte leaves after it has returned.
     /// Source: https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information
-    func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> ConsumptionOutcome
+    func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> CallResult<Void>
 }
 
 extension AppStoreGateway {
@@ -71,47 +71,6 @@ package struct ConsumptionMessage: Sendable, Equatable {
         self.version = version
         self.transactionID = transactionID
         self.body = body
-    }
-}
-
-/// What became of one Send Consumption Information call, its attempts included.
-package struct ConsumptionOutcome: Sendable {
-    /// Why Apple has not accepted.
-    package struct Failure: Sendable {
-        package let error: ServiceError
-        /// Whether another attempt may succeed.
-        package let isRetryable: Bool
-        /// How long to wait at least before it.
-        package let notBefore: Duration?
-        /// Whether other answers of the app in this environment would fail alike: budget, breaker, Apple's wish to wait, no
-        /// usable key.
-        package let isLaneWide: Bool
-        /// Whether the transaction is not in the environment that was asked.
-        package let isElsewhere: Bool
-
-        package init(
-            _ error: ServiceError, isRetryable: Bool, notBefore: Duration? = nil, isLaneWide: Bool = false,
-            isElsewhere: Bool = false
-        ) {
-            self.error = error
-            self.isRetryable = isRetryable
-            self.notBefore = notBefore
-            self.isLaneWide = isLaneWide
-            self.isElsewhere = isElsewhere
-        }
-    }
-
-    /// Every attempt, in order; none when nothing was sent.
-    package let attempts: [DeliveryAttempt]
-    /// Nil when Apple accepted.
-    package let failure: Failure?
-    /// Whether Apple may have received the answer, even though the call failed.
-    package let mayHaveReachedApple: Bool
-
-    package init(attempts: [DeliveryAttempt], failure: Failure?, mayHaveReachedApple: Bool) {
-        self.attempts = attempts
-        self.failure = failure
-        self.mayHaveReachedApple = mayHaveReachedApple
     }
 }
 

@@ -39,7 +39,9 @@ import Testing
     @Test func `a wait that Apple asks for is kept even if the deadline comes meanwhile`() async throws {
         try await DeliveryFixture.with { fixture in
             fixture.gateway.failConsumption(
-                .init(ServiceError(.appleRateLimited, "slow"), isRetryable: true, notBefore: .seconds(60)))
+                CallFailure(
+                    ServiceError(.appleRateLimited, "slow", retryAfter: .seconds(60)), isRetryable: true,
+                    notBefore: .seconds(60)))
             let delivery = try await fixture.ended(
                 try await fixture.send(deadline: fixture.now.addingTimeInterval(60)).id)
             #expect(delivery.state == .expired && fixture.gateway.handOvers.count == 1)

@@ -6,10 +6,8 @@ import Testing
 
 /// A failure that all answers of an app in an environment share keeps the others of that lane from being tried in vain.
 @Suite(.endsHangs) struct DispatcherLaneTests {
-    private static let slow = ConsumptionOutcome.failed(
-        .init(
-            ServiceError(.budgetExhausted, "used up"), isRetryable: true, notBefore: .seconds(120), isLaneWide: true),
-        attempts: 0)
+    private static let slow = CallResult.failed(
+        CallFailure(ServiceError(.budgetExhausted, "used up", retryAfter: .seconds(120))), attempts: 0)
 
     @Test func `a lane that rests is left alone, and the other lanes go on`() async throws {
         let coins = [Transaction.sample(id: "1"), .sample(id: "2"), .sample(id: "3", environment: .sandbox)]
@@ -56,7 +54,9 @@ import Testing
             fixture.gateway.plan(
                 [
                     .failed(
-                        .init(ServiceError(.budgetExhausted, "share"), isRetryable: true, notBefore: .seconds(120)),
+                        CallFailure(
+                            ServiceError(.budgetExhausted, "share", retryAfter: .seconds(120)),
+                            refusedCaller: "billing"),
                         attempts: 0)
                 ], for: "1")
             let first = try await fixture.send(environment: .production).id

@@ -44,9 +44,9 @@ import Testing
             fixture.gateway.plan(
                 [
                     .failed(
-                        .init(
-                            ServiceError(.appleRateLimited, "slow"), isRetryable: true, notBefore: .seconds(90),
-                            isLaneWide: true))
+                        CallFailure(
+                            ServiceError(.appleRateLimited, "slow", retryAfter: .seconds(90)), isRetryable: true,
+                            notBefore: .seconds(90)))
                 ], for: "1")
             let id = try await fixture.send().id
             let waiting = try await fixture.delivery(id) { $0.attemptCount == 1 }

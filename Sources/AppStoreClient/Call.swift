@@ -1,0 +1,271 @@
+import AppStoreAPI
+import Curl
+import Domain
+import Foundation
+import Synchronization
+
+/// One call of Apple's API in one environment, from its first attempt to its last.
+///
+/// It is sent only if Apple takes our tokens, the breaker is closed and the budget admits it. It knows nothing of what the
+/// answers mean.
+struct Call: Sendable {
+    let client: AppStoreClient
+    let request: UpstreamRequest
+    /// For whom, how urgently and until when.
+    let terms: UpstreamCall
+    let environment: AppStoreEnvironment
+    let retries: RetryPolicy
+
+    /// `retries`: nil for the client's own.
+    init(
+        _ client: AppStoreClient, _ request: UpstreamRequest, _ terms: UpstreamCall,
+        in environment: AppStoreEnvironment, retries: RetryPolicy? = nil
+    ) {
+        self.client = client
+        self.request = request
+        self.terms = terms
+        self.environment = environment
+        self.retries = retries ?? client.retries
+    }
+
+    /// What makes two calls the same.
+    struct FlightKey: Hashable, Sendable {
+        let app: String
+        let environment: AppStoreEnvironment
+        let target: String
+        let priority: CallPriority
+
+        init(_ call: Call) {
+            app = call.terms.app.slug
+            environment = call.environment
+            target = call.request.target
+            priority = call.terms.priority
+        }
+    }
+
+    /// Makes the call.
+    ///
+    /// Identical calls that only read are made once for all who wait at the time; the first counts against the budget.
+    func result() async -> CallResult<CurlResponse> {
+        guard request.isShareable else { return await run(until: CallDeadline(terms.deadline)) }
+        let shared = await client.flights.share(FlightKey(self), until: terms.deadline) { await run(until: $0) }
+        guard let shared else { return CallResult(.failure(.outOfTime)) }
+        // What another caller may not do, this one may.
+        guard let refused = shared.failure?.refusedCaller, refused != terms.caller else { return shared }
+        return await run(until: CallDeadline(terms.deadline))
+    }
+}
+
+// MARK: The attempts
+
+extension Call {
+    /// How far a call has got with a token that Apple refuses; these attempts are not among those of the policy.
+    private enum Trust {
+        case unbroken
+        /// A fresh token has replaced the refused one.
+        case replaced
+        /// The cause was looked for.
+        case examined
+    }
+
+    /// Makes attempts until one succeeds, none would help or the time is over.
+    ///
+    /// Each is made in this order: deadline, token, what is known of it, breaker, budget, sending, what the answer means.
+    /// A call that Apple may have acted on is made again only if that changes nothing. A connection that certainly did not
+    /// carry it, 429 and, once, 401 leave no doubt.
+    private func run(until deadline: CallDeadline) async -> CallResult<CurlResponse> {
+        let budgeted = BudgetedCall(
+            app: terms.app.slug, endpoint: request.operation.name, environment: environment, caller: terms.caller,
+            priority: terms.priority)
+        var result = CallResult<CurlResponse>(.failure(.outOfTime))
+        var trust = Trust.unbroken
+        var tries = 0
+        while true {
+            let remaining = client.clock.remaining(until: deadline.instant)
+            guard remaining > .zero, !Task.isCancelled else { return result }
+
+            let token: BearerToken
+            do {
+                // It comes without waiting (see `TokenSource`), so that the time needs no watch before the transfer.
+                token = try await client.tokens.token(for: terms.app)
+            } catch {
+                return result.ended(by: CallFailure(error))
+            }
+            if let finding = client.unauthorized.finding(for: terms.app, in: environment, keyID: token.keyID) {
+                return result.ended(by: CallFailure(finding.error(apple: nil)))
+            }
+            let permit: CircuitBreaker.Permit
+            switch client.breakers.admit(environment) {
+            case .admitted(let given): permit = given
+            case .refused(let duration): return result.ended(by: .circuitIsOpen(environment, for: duration))
+            }
+            if case .refused(let refusal) = client.budget.admit(budgeted) {
+                client.breakers.record(.nothing, of: permit, in: environment)
+                return result.ended(by: .refused(refusal, budgeted))
+            }
+
+            let startedAt = client.clock.now()
+            let start = client.clock.monotonicNow()
+            let answer: Result<CurlResponse, CurlError>
+            do throws(CurlError) {
+                answer = .success(try await client.transport.send(request, token, environment, within: remaining))
+            } catch {
+                answer = .failure(error)
+            }
+            tell(answer, token, permit, within: remaining)
+            result.outcome = classified(answer)
+            result.refusal = nil
+            result.attempts.append(
+                record(
+                    result.outcome, startedAt: startedAt, duration: start.duration(to: client.clock.monotonicNow())))
+            guard case .failure(var failure) = result.outcome else { return result }
+            if failure.mayHaveReachedApple { result.mayHaveReachedApple = true }
+
+            if failure.httpStatus == 401 {
+                guard let finding = await replace(token, &trust, until: deadline) else { continue }
+                result.outcome = .failure(CallFailure(finding, of: failure))
+                return result
+            }
+            result.refusal = try? answer.get()
+            if failure.httpStatus == 429 { client.budget.appleRefused(budgeted, for: failure.notBefore ?? .seconds(1)) }
+            if failure.mayHaveReachedApple, !request.isRepeatable {
+                failure = failure.ofUnknownOutcome
+                result.outcome = .failure(failure)
+            }
+
+            tries += 1
+            let left = client.clock.remaining(until: deadline.instant)
+            guard failure.isRetryable,
+                let delay = retries.delay(after: tries, notBefore: failure.notBefore, remaining: left),
+                (try? await client.clock.sleep(delay)) != nil
+            else { return result }
+            client.meter.countRetry(request.operation.name)
+        }
+    }
+
+    private var mapping: AppleFailureMapping { AppleFailureMapping(now: client.clock.now) }
+
+    private func classified(_ answer: Result<CurlResponse, CurlError>) -> Result<CurlResponse, CallFailure> {
+        switch answer {
+        case .success(let response) where (200..<300).contains(response.status): return .success(response)
+        case .success(let response): return .failure(mapping.failure(response, to: request.operation, in: environment))
+        case .failure(let error): return .failure(mapping.failure(error))
+        }
+    }
+
+    /// Lets breaker and diagnosis know what a transfer says of Apple.
+    private func tell(
+        _ answer: Result<CurlResponse, CurlError>, _ token: BearerToken, _ permit: CircuitBreaker.Permit,
+        within remaining: Duration
+    ) {
+        switch answer {
+        case .success(let response):
+            client.breakers.record(response.status >= 500 ? .failed : .answered, of: permit, in: environment)
+            guard response.status != 401 else { return }
+            client.unauthorized.noteAnswer(response.status, keyID: token.keyID, app: terms.app, in: environment)
+        case .failure(let error):
+            client.breakers.record(CircuitBreaker.Verdict(error, within: remaining), of: permit, in: environment)
+        }
+    }
+
+    /// Counts an attempt, and says what is kept of it.
+    private func record(
+        _ outcome: Result<CurlResponse, CallFailure>, startedAt: Date, duration: Duration
+    ) -> DeliveryAttempt {
+        let status: Int?
+        var failure: CallFailure?
+        switch outcome {
+        case .success(let response): status = response.status
+        case .failure(let reason):
+            status = reason.httpStatus
+            failure = reason
+        }
+        client.meter.count(
+            request.operation.name, app: terms.app.slug, environment: environment, status: status, duration: duration)
+        return DeliveryAttempt(
+            startedAt: startedAt, duration: duration, httpStatus: status, errorCode: failure?.error.apple?.errorCode,
+            failure: failure.map { $0.error.apple?.errorName ?? $0.error.reason.rawValue })
+    }
+
+    /// Puts another token in the place of a refused one, or finds out why none would do.
+    ///
+    /// - Returns: nil when another attempt may succeed.
+    private func replace(
+        _ refused: BearerToken, _ trust: inout Trust, until deadline: CallDeadline
+    ) async -> UnauthorizedFinding? {
+        let unexplained = UnauthorizedFinding(.undetermined, keyID: refused.keyID)
+        switch trust {
+        case .unbroken:
+            trust = .replaced
+            await client.tokens.refused(refused, for: terms.app)
+            if let fresh = try? await client.tokens.token(for: terms.app), fresh.generation != refused.generation {
+                return nil
+            }
+            fallthrough
+        case .replaced:
+            trust = .examined
+            let conclusion = await client.unauthorized.examine(terms.app, in: environment, until: deadline.instant)
+            switch conclusion {
+            case .tryAgain: return nil
+            case .refused(let finding): return finding
+            case nil: return unexplained
+            }
+        case .examined:
+            return unexplained
+        }
+    }
+}
+
+/// When a failed attempt is repeated, and after how long.
+///
+/// Exponential backoff with full jitter: the wait is drawn evenly between nothing and a bound that doubles each time, so
+/// that callers which failed together do not come back together.
+package struct RetryPolicy: Sendable {
+    /// Leaves it to whoever asks to try again.
+    static let never = RetryPolicy(maximumAttempts: 1)
+
+    package let maximumAttempts: Int
+    /// The bound of the first wait.
+    package let base: Duration
+    /// The largest bound.
+    package let cap: Duration
+    /// A number in 0..<1.
+    let random: @Sendable () -> Double
+
+    package init(
+        maximumAttempts: Int = 3, base: Duration = .milliseconds(200), cap: Duration = .seconds(5),
+        random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
+    ) {
+        self.maximumAttempts = maximumAttempts
+        self.base = base
+        self.cap = cap
+        self.random = random
+    }
+
+    /// The wait before the next attempt.
+    ///
+    /// - Parameters:
+    ///   - attempt: how many attempts have been made, at least 1.
+    ///   - notBefore: the time that Apple asked to wait, if it did.
+    ///   - remaining: the time until the caller's deadline.
+    /// - Returns: nil when no further attempt may start.
+    func delay(after attempt: Int, notBefore: Duration?, remaining: Duration) -> Duration? {
+        guard attempt < maximumAttempts else { return nil }
+        let bound = min(base * (1 << min(attempt - 1, 20)), cap)
+        let delay = max(bound * random(), notBefore ?? .zero)
+        return delay < remaining ? delay : nil
+    }
+}
+
+/// Until when a call may go on: later than at first once somebody with more time waits for it too.
+final class CallDeadline: Sendable {
+    private let latest: Mutex<ContinuousClock.Instant>
+
+    init(_ instant: ContinuousClock.Instant) { latest = Mutex(instant) }
+
+    /// No attempt starts and no wait lasts beyond this.
+    var instant: ContinuousClock.Instant { latest.withLock(\.self) }
+
+    /// Moves the deadline, never to an earlier instant.
+    func extend(to instant: ContinuousClock.Instant) { latest.withLock { $0 = max($0, instant) } }
+}
