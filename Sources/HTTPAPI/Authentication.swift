@@ -30,15 +30,12 @@ package struct Authenticator: Sendable {
         {
             return caller
         }
-        if let wait = throttle.noteFailure(of: channel) {
-            throw ServiceError(
-                .tooManyFailedAttempts, "Too many failed attempts to authenticate from this address.", retryAfter: wait)
-        }
-        throw ServiceError(
+        let failure = ServiceError(
             .unauthenticated,
             callers.isEmpty
                 ? "No caller is configured; add one to the configuration's `callers` (`purser callers hash` makes a token)."
                 : "Send `Authorization: Bearer` with the token of a configured caller.")
+        throw throttle.answer(to: failure, of: channel)
     }
 }
 
@@ -75,13 +72,17 @@ final class FailedAttempts: Sendable {
         state = Mutex(State(started: now()))
     }
 
-    /// Notes one failure of a connection's peer.
+    /// Notes that a connection's peer has failed to authenticate.
     ///
-    /// - Returns: how long the source has to wait, if it has used up its attempts.
-    func noteFailure(of channel: any Channel) -> Duration? {
-        noteFailure(from: channel.remoteAddress?.ipAddress ?? "unix")
+    /// - Returns: the failure, or `tooManyFailedAttempts` when the source has used up its attempts.
+    func answer(to failure: ServiceError, of channel: any Channel) -> ServiceError {
+        guard let wait = noteFailure(from: channel.remoteAddress?.ipAddress ?? "unix") else { return failure }
+        return ServiceError(
+            .tooManyFailedAttempts, "Too many failed attempts to authenticate from this address.",
+            cause: failure.cause, retryAfter: wait)
     }
 
+    /// - Returns: how long the source has to wait, if it has used up its attempts.
     private func noteFailure(from source: String) -> Duration? {
         let instant = now()
         return state.withLock { state in

@@ -29,8 +29,16 @@ struct OverloadResponse: Sendable {
         body = (Array(bytes[..<place]), Array(bytes[place...].dropFirst(mark.count)))
     }
 
-    /// The answer to one request.
-    func answer(requestID: String, date: String) -> (head: HTTPResponse, body: ByteBuffer) {
+    /// The answer to one request, counted.
+    func answer(
+        _ request: HTTPRequest, _ meter: RequestMeter, _ clock: HTTPDateClock, _ makeRequestID: () -> String
+    ) -> (head: HTTPResponse, body: ByteBuffer) {
+        meter.countRefusal()
+        return answer(
+            requestID: RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID(), date: clock.text())
+    }
+
+    private func answer(requestID: String, date: String) -> (head: HTTPResponse, body: ByteBuffer) {
         var headers = headers
         headers.append(HTTPField(name: .xRequestID, value: requestID))
         headers.append(HTTPField(name: .date, value: date))
@@ -52,17 +60,13 @@ extension ServiceError {
 extension RequestHandler {
     /// Answers a request that there is no place for; at once, on the event loop, before anything else is done.
     package func shed(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
-        meter.countRefusal()
-        let requestID = RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID()
-        return overload.answer(requestID: requestID, date: clock.text())
+        overload.answer(request, meter, clock, makeRequestID)
     }
 }
 
 extension AppleProxyHandler {
     /// Answers a request that there is no place for; at once, on the event loop, before anything else is done.
     package func shed(_ request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer) {
-        meter.countRefusal()
-        let requestID = RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID()
-        return AppleProxyRefusal.overload(now: now()).answer(requestID: requestID, date: clock.text())
+        AppleProxyRefusal.overload(now: now()).answer(request, meter, clock, makeRequestID)
     }
 }

@@ -7,7 +7,7 @@ package import NIOCore
 
 /// One listener of the API: a path table behind request id, authentication, body limit and access log, in that order.
 package struct RequestHandler: Sendable {
-    /// Bounds and surroundings of a listener.
+    /// What a listener is called, and its bounds.
     package struct Options: Sendable {
         /// The listener's name, for logs and metrics.
         package var name: String
@@ -73,7 +73,7 @@ package struct RequestHandler: Sendable {
             record.route = found.path
             answer = try await respond(
                 to: request,
-                Surroundings(
+                RequestContext(
                     requestID: requestID, start: start, preferences: preferences, caller: caller, slot: slot),
                 found, parameters)
         } catch {
@@ -90,7 +90,7 @@ package struct RequestHandler: Sendable {
     }
 
     /// What the stages of a listener know of a request.
-    private struct Surroundings {
+    private struct RequestContext {
         let requestID: String
         let start: ContinuousClock.Instant
         let preferences: PreferHeader
@@ -99,23 +99,23 @@ package struct RequestHandler: Sendable {
     }
 
     private func respond(
-        to request: Request, _ surroundings: Surroundings, _ route: Route,
+        to request: Request, _ context: RequestContext, _ route: Route,
         _ encoded: [(name: String, value: Substring)]
     ) async throws(ServiceError) -> Answer {
         let parameters = try Self.decode(encoded)
-        if let scope = route.scope, let caller = surroundings.caller,
+        if let scope = route.scope, let caller = context.caller,
             let app = parameters.first(where: { $0.name == "app" })
         {
             try caller.require(scope, for: app.value)
         }
-        let preferences = surroundings.preferences
+        let preferences = context.preferences
         let wait = route.goesOn ? nil : preferences.wait.map(Duration.seconds)
         let input = RequestInput(
-            requestID: surroundings.requestID, headers: request.headers, preferences: preferences,
+            requestID: context.requestID, headers: request.headers, preferences: preferences,
             parameters: parameters, query: try QueryString.parse(request.uri.query),
             body: try await RequestBodyReader.read(request, route.body, maximumBytes: options.maximumBodyBytes),
-            caller: surroundings.caller, deadline: surroundings.start + min(options.deadline, wait ?? options.deadline),
-            slot: surroundings.slot)
+            caller: context.caller, deadline: context.start + min(options.deadline, wait ?? options.deadline),
+            slot: context.slot)
         return try await route.handler(input)
     }
 

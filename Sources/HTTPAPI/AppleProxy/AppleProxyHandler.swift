@@ -120,10 +120,7 @@ package struct AppleProxyAuthenticator: Sendable {
             }
             return try await tokens.bearer(of: token)
         } catch {
-            guard error.reason == .unauthenticated, let wait = throttle.noteFailure(of: channel) else { throw error }
-            throw ServiceError(
-                .tooManyFailedAttempts, "Too many failed attempts to authenticate from this address.",
-                cause: error.cause, retryAfter: wait)
+            throw error.reason == .unauthenticated ? throttle.answer(to: error, of: channel) : error
         }
     }
 }
