@@ -46,85 +46,13 @@ enum PercentDecoding {
     }
 }
 
-// What the lists that are kept in the store are filtered by.
-
-extension RequestInput {
-    /// The values of a query parameter that may be repeated; none means all.
-    ///
-    /// - Throws: `invalidRequest`.
-    func choices<Choice: RawRepresentable & CaseIterable & Hashable>(
-        _ name: String, _ type: Choice.Type
-    ) throws(ServiceError) -> Set<Choice> where Choice.RawValue == String {
-        var choices: Set<Choice> = []
-        for parameter in query where parameter.name == name {
-            guard let choice = Choice(rawValue: parameter.value) else {
-                let known = Choice.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-                throw .invalid([
-                    Violation(
-                        field: name, rule: "enum",
-                        message: "`\(name)` must be one of \(known); it may be given several times.")
-                ])
-            }
-            choices.insert(choice)
-        }
-        return choices
-    }
-
-    /// The query parameter `user`.
-    ///
-    /// - Throws: `invalidRequest`.
-    func userFilter() throws(ServiceError) -> UserID? {
-        guard let text = try single("user") else { return nil }
-        return try UserID(text)
-    }
-
-    /// The query parameter `transactionId`.
-    ///
-    /// - Throws: `invalidRequest`.
-    func transactionFilter() throws(ServiceError) -> String? {
-        guard let text = try single("transactionId") else { return nil }
-        try AppleIdentifier.transaction.check(text, field: "transactionId")
-        return text
-    }
-
-    /// A query parameter that is a time.
-    ///
-    /// - Throws: `invalidRequest`.
-    func time(_ name: String) throws(ServiceError) -> Date? {
-        guard let text = try single(name) else { return nil }
-        guard let date = Timestamp.date(text) else {
-            throw .invalid([
-                Violation(
-                    field: name, rule: "format",
-                    message: "`\(name)` must be an RFC 3339 time, such as 2026-01-31T12:00:00Z.")
-            ])
-        }
-        return date
-    }
-
-    /// A query parameter that is a whole number.
-    ///
-    /// - Throws: `invalidRequest`.
-    func integer(_ name: String, in range: ClosedRange<Int>) throws(ServiceError) -> Int? {
-        guard let text = try single(name) else { return nil }
-        guard let number = Int(text), range.contains(number) else {
-            throw .invalid([
-                Violation(
-                    field: name, rule: "range",
-                    message: "`\(name)` is an integer from \(range.lowerBound) to \(range.upperBound).")
-            ])
-        }
-        return number
-    }
-}
-
 /// Which page is wanted of a list that is kept in the store.
 ///
 /// A page token says behind which entry the next page begins, so entries that come or go meanwhile neither repeat nor hide
 /// others.
 struct PageRequest: Sendable {
     /// The query parameters that it reads.
-    static let parameters: Set<String> = ["pageSize", "pageToken"]
+    private static let parameters: Set<String> = ["pageSize", "pageToken"]
     /// Entries of a page when the caller does not say.
     static let defaultSize = 50
 
@@ -135,22 +63,20 @@ struct PageRequest: Sendable {
     private let tokens: PageTokenCoder
 
     /// Reads the page's parameters; every other one of the request belongs to the list and must stay from page to page.
-    ///
-    /// - Throws: `invalidRequest`, `pageTokenInvalid`.
     init(
-        of list: String, _ app: App, _ input: RequestInput, maximumSize: Int, _ tokens: PageTokenCoder
-    ) throws(ServiceError) {
+        _ fields: inout FieldReader, of list: String, _ app: App, _ input: RequestInput, maximumSize: Int,
+        _ tokens: PageTokenCoder
+    ) {
         let filters = input.query.filter { !Self.parameters.contains($0.name) }.map { [$0.name, $0.value] }
         let canonical = Set(filters).sorted { $0.lexicographicallyPrecedes($1) }
-        query = ([app.slug, list] + canonical.flatMap(\.self)).map { "\($0.utf8.count):\($0)" }.joined()
+        let query = ([app.slug, list] + canonical.flatMap(\.self)).map { "\($0.utf8.count):\($0)" }.joined()
+        self.query = query
         self.tokens = tokens
-        size = try input.integer("pageSize", in: 1...maximumSize) ?? Self.defaultSize
-        position =
-            if let token = try input.single("pageToken") {
-                try tokens.position(token, query: query)
-            } else {
-                nil
-            }
+        size =
+            fields.integer("pageSize", in: .query, from: 1...maximumSize, isRequired: false) ?? Self.defaultSize
+        position = fields.text("pageToken", in: .query).flatMap { token in
+            fields.check { () throws(ServiceError) in try tokens.position(token, query: query) }
+        }
     }
 
     /// How many entries to ask for: one more than the page takes tells whether there is another page.

@@ -30,29 +30,17 @@ struct AppleIdentifierTests {
     }
 
     @Test func `a token for a user is a UUID in either case`() throws {
+        func read(_ fields: [String: FieldValue]) throws -> String {
+            try FieldReader.read(fields) { AppAccountToken.read(&$0) }
+        }
         for good in ["3f2504e0-4f89-11d3-9a0c-0305e82c3301", "3F2504E0-4F89-11D3-9A0C-0305E82C3301"] {
-            #expect(try AppAccountToken.read(["appAccountToken": .string(good)]) == good)
+            #expect(try read(["appAccountToken": .string(good)]) == good)
         }
         for bad in [nil, .null, .string(""), .string("alice"), .integer(1)] as [FieldValue?] {
             let error = #expect(throws: ServiceError.self) {
-                try AppAccountToken.read(bad.map { ["appAccountToken": $0] } ?? [:])
+                try read(bad.map { ["appAccountToken": $0] } ?? [:])
             }
             #expect(error?.violations.map(\.appleError?.code) == [4_000_183])
         }
-    }
-
-    @Test func `checks that fail are told together, whatever kind they are`() {
-        var checks = RequestChecks()
-        #expect(checks.havePassed)
-        let value = checks.run { () throws(ServiceError) in 7 }
-        checks.require { () throws(ServiceError) in try AppleIdentifier.transaction.check("", field: "a") }
-        checks.require { () throws(ServiceError) in throw ServiceError(.environmentNotAllowed, "not here") }
-        checks.require { () throws(ServiceError) in try AppleIdentifier.product.check("", field: "b") }
-        #expect(value == 7 && !checks.havePassed)
-        #expect(checks.error.reason == .invalidRequest)
-        #expect(checks.error.violations.map(\.field) == ["a", "b", "environment"])
-        var alone = RequestChecks()
-        alone.require { () throws(ServiceError) in throw ServiceError(.environmentNotAllowed, "not here") }
-        #expect(alone.error.reason == .environmentNotAllowed)
     }
 }

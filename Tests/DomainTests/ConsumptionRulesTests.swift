@@ -82,16 +82,19 @@ struct ConsumptionRulesTests {
         var fields = Self.complete
         fields["futureField"] = .string("x")
         #expect(throws: ServiceError(.invalidRequest, "")) { try ConsumptionRules.version2(fields) }
-        let answer = try ConsumptionRules.version2(fields, passThrough: ["futureField"])
-        #expect(answer.additional == ["futureField": .string("x")])
+        let answer = try FieldReader.read(fields) {
+            ConsumptionRules.version2(&$0, passThrough: ["futureField"]).answer
+        }
+        guard case .v2(let kept) = answer else { throw ServiceError(.internalError, "not version 2") }
+        #expect(kept.additional == ["futureField": .string("x")])
     }
 
     @Test func `a complete version 1 answer passes, and only refundPreference may be left out`() throws {
-        #expect(try ConsumptionRules.version1(Self.completeVersion1).refundPreference == 3)
+        #expect(try Self.version1(Self.completeVersion1).refundPreference == 3)
         for name in Self.completeVersion1.keys {
             var fields = Self.completeVersion1
             fields[name] = nil
-            let violations = Self.violations { () throws(ServiceError) in _ = try ConsumptionRules.version1(fields) }
+            let violations = Self.violations { () throws(ServiceError) in _ = try Self.version1(fields) }
             #expect(violations.map(\.field) == (name == "refundPreference" ? [] : ["appleV1.\(name)"]))
         }
     }
@@ -107,7 +110,7 @@ struct ConsumptionRulesTests {
     func `a version 1 code outside its range is named with Apple's error`(field: String, value: Int64, code: Int64) {
         var fields = Self.completeVersion1
         fields[field] = .integer(value)
-        let violations = Self.violations { () throws(ServiceError) in _ = try ConsumptionRules.version1(fields) }
+        let violations = Self.violations { () throws(ServiceError) in _ = try Self.version1(fields) }
         #expect(violations.map(\.field) == ["appleV1.\(field)"])
         #expect(violations.first?.appleError?.code == code)
     }
@@ -115,10 +118,16 @@ struct ConsumptionRulesTests {
     @Test func `a version 1 appAccountToken is a UUID or empty`() throws {
         var fields = Self.completeVersion1
         fields["appAccountToken"] = .string("3F2504E0-4F89-11D3-9A0C-0305E82C3301")
-        _ = try ConsumptionRules.version1(fields)
+        _ = try Self.version1(fields)
         fields["appAccountToken"] = .string("3F2504E0-4F89-11D3-9A0C-0305E82C330")
-        let violations = Self.violations { () throws(ServiceError) in _ = try ConsumptionRules.version1(fields) }
+        let violations = Self.violations { () throws(ServiceError) in _ = try Self.version1(fields) }
         #expect(violations.first?.appleError?.code == 4_000_033)
+    }
+
+    private static func version1(_ fields: [String: FieldValue]) throws(ServiceError) -> ConsumptionV1 {
+        try FieldReader.read(fields, prefix: "appleV1.") { fields in
+            if case .v1(let answer) = ConsumptionRules.version1(&fields).answer { answer } else { nil }
+        }
     }
 
     static func violations(_ body: () throws(ServiceError) -> Void) -> [Violation] {

@@ -21,7 +21,7 @@ struct NotificationHistoryQueryTests {
     private func read(
         _ fields: [String: FieldValue], _ environment: AppStoreEnvironment = .production
     ) throws -> NotificationHistoryQuery {
-        try NotificationHistoryQuery(fields, environment: environment, now: now)
+        try FieldReader.read(fields) { NotificationHistoryQuery(&$0, environment: environment, now: now) }
     }
 
     private func violations(

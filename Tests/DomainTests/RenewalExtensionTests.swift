@@ -15,6 +15,14 @@ struct RenewalExtensionTests {
         return fields
     }
 
+    private func read(_ fields: [String: FieldValue]) throws -> RenewalExtension {
+        try FieldReader.read(fields) { RenewalExtension(&$0) }
+    }
+
+    private func readMass(_ fields: [String: FieldValue]) throws -> MassRenewalExtension {
+        try FieldReader.read(fields) { MassRenewalExtension(&$0) }
+    }
+
     private func codes(_ body: () throws -> Void) -> [Int64?] {
         let error = #expect(throws: ServiceError.self) { try body() }
         return error?.violations.map(\.appleError?.code) ?? []
@@ -23,7 +31,7 @@ struct RenewalExtensionTests {
     @Test func `1 to 90 days, reasons 0 to 3 and identifiers of 1 to 128 characters are taken`() throws {
         for (days, reason, length) in [(1, 0, 1), (90, 3, 128)] as [(Int64, Int64, Int)] {
             let identifier = String(repeating: "é", count: length)
-            let read = try RenewalExtension(
+            let read = try read(
                 fields(days: .integer(days), reason: .integer(reason), identifier: .string(identifier)))
             #expect(
                 read
@@ -38,10 +46,10 @@ struct RenewalExtensionTests {
             (.integer(91), .integer(4), .string(String(repeating: "x", count: 129))),
             (.string("7"), .number(1.5), .integer(1)), (nil, nil, nil), (.null, .boolean(true), .array([])),
         ] as [(FieldValue?, FieldValue?, FieldValue?)] {
-            let found = codes { _ = try RenewalExtension(fields(days: days, reason: reason, identifier: identifier)) }
+            let found = codes { _ = try read(fields(days: days, reason: reason, identifier: identifier)) }
             #expect(found == [4_000_009, 4_000_010, 4_000_011])
         }
-        #expect(codes { _ = try RenewalExtension(fields(["colour": .null])) } == [nil])
+        #expect(codes { _ = try read(fields(["colour": .null])) } == [nil])
     }
 
     @Test func `a mass extension needs a UUID and a product, and takes storefronts`() throws {
@@ -49,17 +57,17 @@ struct RenewalExtensionTests {
             "productId": .string("com.example.gems_1"),
             "storefrontCountryCodes": .array([.string("USA"), .string("XKS"), .string("USA")]),
         ]
-        let read = try MassRenewalExtension(fields(identifier: .string(uuid), others))
+        let read = try readMass(fields(identifier: .string(uuid), others))
         #expect(read.productID == "com.example.gems_1" && read.storefrontCountryCodes == ["USA", "XKS", "USA"])
         #expect(read.extension.requestIdentifier == uuid)
-        let everywhere = try MassRenewalExtension(
+        let everywhere = try readMass(
             fields(identifier: .string(uuid), ["productId": .string("gems")]))
         #expect(everywhere.storefrontCountryCodes == nil)
     }
 
     @Test func `a mass extension that breaks rules is told all of them`() {
         let found = codes {
-            _ = try MassRenewalExtension(
+            _ = try readMass(
                 fields(
                     days: .integer(100), identifier: .string("mine"),
                     [
@@ -69,14 +77,14 @@ struct RenewalExtensionTests {
         }
         #expect(found == [4_000_009, 4_000_011, 4_000_023, 4_000_028, 4_000_028, 4_000_028])
         let empty = codes {
-            _ = try MassRenewalExtension(
+            _ = try readMass(
                 fields(
                     identifier: .string(uuid),
                     ["productId": .string("gems"), "storefrontCountryCodes": .array([])]))
         }
         #expect(empty == [4_000_027])
         let absent = codes {
-            _ = try MassRenewalExtension(
+            _ = try readMass(
                 fields(identifier: .string(uuid), ["storefrontCountryCodes": .string("USA")]))
         }
         #expect(absent == [4_000_023, 4_000_028])
@@ -85,7 +93,7 @@ struct RenewalExtensionTests {
     @Test func `every country of ISO 3166-1 has a storefront code`() throws {
         // First and last of each part of the list, and those that are easily forgotten.
         for code in ["ABW", "BES", "CUW", "GBR", "MNE", "PSE", "ROU", "SSD", "SXM", "TLS", "UMI", "ZWE"] {
-            let read = try MassRenewalExtension(
+            let read = try readMass(
                 fields(
                     identifier: .string(uuid),
                     ["productId": .string("gems"), "storefrontCountryCodes": .array([.string(code)])]))

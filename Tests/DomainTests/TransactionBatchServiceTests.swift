@@ -34,13 +34,17 @@ struct TransactionBatchServiceTests {
         #expect(gateway.mostUnderWay == 8)
     }
 
+    private func identifiers(_ fields: [String: FieldValue]) throws -> [String] {
+        try FieldReader.read(fields) { TransactionBatchService.identifiers(&$0) }
+    }
+
     @Test func `the ids of a body are read once each, every bad one is named`() throws {
-        let read = try TransactionBatchService.identifiers([
+        let read = try identifiers([
             "transactionIds": .array([.string("2"), .string("1"), .string("2")])
         ])
         #expect(read == ["2", "1"])
         let error = #expect(throws: ServiceError.self) {
-            try TransactionBatchService.identifiers([
+            try identifiers([
                 "transactionIds": .array([.string("1"), .string("a/b"), .integer(3)]), "colour": .null,
             ])
         }
@@ -48,7 +52,7 @@ struct TransactionBatchServiceTests {
         let tooMany = FieldValue.array(Array(repeating: .string("1"), count: 101))
         for bad in [nil, .null, .string("1"), .array([]), tooMany] as [FieldValue?] {
             let error = #expect(throws: ServiceError.self) {
-                try TransactionBatchService.identifiers(bad.map { ["transactionIds": $0] } ?? [:])
+                try identifiers(bad.map { ["transactionIds": $0] } ?? [:])
             }
             #expect(error?.violations.map(\.field) == ["transactionIds"])
         }

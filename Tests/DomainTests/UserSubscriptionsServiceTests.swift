@@ -42,10 +42,16 @@ struct UserSubscriptionsServiceTests {
     }
 
     @Test func `the status filter takes 1 to 5, each once, and nothing else`() throws {
-        #expect(try SubscriptionStatus.filter([]) == [])
-        #expect(try SubscriptionStatus.filter(["5", "1", "5"]) == [.revoked, .active])
+        func filter(_ values: [String]) throws -> [SubscriptionStatus] {
+            var fields = FieldReader(query: values.map { ("status", $0) })
+            let statuses = SubscriptionStatus.filter(&fields)
+            try fields.finish()
+            return statuses
+        }
+        #expect(try filter([]) == [])
+        #expect(try filter(["5", "1", "5"]) == [.revoked, .active])
         for bad in ["0", "6", "-1", "01", "+1", "one", "", "99999999999"] {
-            let error = #expect(throws: ServiceError.self) { try SubscriptionStatus.filter(["1", bad, "x"]) }
+            let error = #expect(throws: ServiceError.self) { try filter(["1", bad, "x"]) }
             #expect(error?.violations.map(\.appleError?.code) == [4_000_031, 4_000_031], "\(bad)")
         }
     }

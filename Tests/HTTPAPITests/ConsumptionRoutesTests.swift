@@ -46,6 +46,32 @@ struct ConsumptionRoutesTests {
         #expect(fixture.gateway.questions.isEmpty, "nothing is asked of Apple")
     }
 
+    @Test func `what the purchase forbids is told with the rest, where it is known without asking Apple`() async throws
+    {
+        let purchase = Transaction.sample(id: "1", account: "A", type: .autoRenewableSubscription)
+        let fixture = try await RequestHandlerFixture(accounts: [[purchase]])
+        try await fixture.stack.receive(.sample("n1", transaction: purchase))
+        let asked = fixture.gateway.questions.count
+        let body =
+            #""customerConsented":false,"deliveryStatus":"DELIVERED","sampleContentProvided":false,"consumptionPercentage":5000}"#
+        let long = String(repeating: "x", count: 129)
+        let all = try await fixture.send(.post, "/v1/apps/coins/transactions/1/consumption?x=1", body: "{" + body)
+        #expect(try fields(all) == ["x", "customerConsented", "consumptionPercentage"])
+        #expect(try all.json["violations"]?[2]?["rule"] == "autoRenewable")
+        let cases = try await fixture.send(.get, "/v1/apps/coins/cases").json["cases"]?.array
+        let id = try #require(cases?.first?["id"]?.string)
+        let ofCase = try await fixture.send(.post, "/v1/apps/coins/cases/\(id)/consumption", body: "{" + body)
+        #expect(try fields(ofCase) == ["customerConsented", "consumptionPercentage"])
+        // Of whom or what it is about is broken itself: the purchase is not known.
+        let nobody = try await fixture.send(
+            .post, "/v1/apps/coins/users/\(long)/consumption?x=1", body: #"{"transactionId":"1","# + body)
+        #expect(try fields(nobody) == ["user", "x", "customerConsented"])
+        let unheardOf = try await fixture.send(
+            .post, "/v1/apps/coins/users/alice/consumption", body: #"{"transactionId":"2","# + body)
+        #expect(try fields(unheardOf) == ["customerConsented"])
+        #expect(fixture.gateway.questions.count == asked, "nothing is asked of Apple")
+    }
+
     @Test func `a violation carries Apple's name and code, the code null where Apple has none`() async throws {
         let body =
             #"{"transactionId":"1","customerConsented":false,"deliveryStatus":"DELIVERED","sampleContentProvided":true,"refundPreference":"X"}"#

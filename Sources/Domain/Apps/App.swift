@@ -22,6 +22,18 @@ package struct App: Sendable, Hashable {
         self.environments = environments
         self.additionalConsumptionFields = additionalConsumptionFields
     }
+
+    /// Checks that the app may be used in an environment.
+    ///
+    /// - Throws: `environmentNotAllowed`.
+    package func require(_ environment: AppStoreEnvironment) throws(ServiceError) {
+        guard environments.contains(environment) else {
+            throw ServiceError(
+                .environmentNotAllowed,
+                "App `\(slug)` is not configured for \(environment.rawValue); its `environments` list says where it may be used."
+            )
+        }
+    }
 }
 
 /// Which of Apple's two servers a call or a purchase belongs to.

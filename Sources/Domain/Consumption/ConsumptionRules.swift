@@ -16,69 +16,86 @@ package enum ConsumptionRules {
     }
 
     /// The whole of a percentage, in milliunits.
-    static let wholePercentage: Int64 = 100_000
+    static let wholePercentage: Int32 = 100_000
 
-    /// Checks the fields of a version 2 answer.
-    ///
-    /// - Parameters:
-    ///   - fields: the body's fields by name.
-    ///   - passThrough: names that are taken unchecked.
-    /// - Returns: the answer, complete.
-    /// - Throws: `invalidRequest` with every broken rule.
-    package static func version2(
-        _ fields: [String: FieldValue], passThrough: Set<String> = []
-    ) throws(ServiceError) -> ConsumptionV2 {
-        var reader = FieldReader(
-            fields,
-            unknownFieldAdvice: "remove it, or let it through with the app's `additionalConsumptionFields`")
-        let additional = reader.takeAll(passThrough)
-        for name in additional.keys.sorted() where additional[name]?.isComposite == true {
-            reader.note(name, "type", "`\(name)` passes through unchecked, but only as a single value.", nil)
+    /// What was read of an answer.
+    package struct Reading: Sendable {
+        /// What the rules of the purchase look at.
+        package let outline: Outline
+        /// The whole; nil when the body breaks a rule.
+        package let answer: ConsumptionAnswer?
+
+        package init(outline: Outline, answer: ConsumptionAnswer?) {
+            self.outline = outline
+            self.answer = answer
         }
-        reader.consent("customerConsented")
-        let status = reader.choice(
-            "deliveryStatus", ConsumptionV2.DeliveryStatus.self, isRequired: true, AppleError.deliveryStatus)
-        let sample = reader.boolean("sampleContentProvided", AppleError.sampleContentProvided)
-        let percentage = reader.integer(
-            "consumptionPercentage", in: 0...wholePercentage, isRequired: false, AppleError.percentageOutOfRange)
-        let preference = reader.choice(
+    }
+
+    /// Reads the fields of a version 2 answer.
+    ///
+    /// `passThrough`: names that are taken unchecked.
+    package static func version2(_ fields: inout FieldReader, passThrough: Set<String> = []) -> Reading {
+        fields.unknownFieldProblem =
+            "is not a field of this request; remove it, or let it through with the app's `additionalConsumptionFields`"
+        let additional = fields.takeAll(passThrough)
+        for name in additional.keys.sorted() where additional[name]?.isComposite == true {
+            fields.note(name, "type", "`\(name)` passes through unchecked, but only as a single value.")
+        }
+        fields.consent("customerConsented")
+        let status = fields.choice(
+            "deliveryStatus", ConsumptionV2.DeliveryStatus.self, AppleError.deliveryStatus)
+        let sample = fields.boolean("sampleContentProvided", AppleError.sampleContentProvided)
+        let percentage = fields.integer(
+            "consumptionPercentage", from: 0...wholePercentage, isRequired: false, AppleError.percentageOutOfRange)
+        let preference = fields.choice(
             "refundPreference", ConsumptionV2.RefundPreference.self, isRequired: false, AppleError.refundPreference)
         if let status, status != .delivered, let percentage, percentage != 0 {
-            reader.note(
+            fields.note(
                 "consumptionPercentage", "undelivered",
                 "`consumptionPercentage` must be 0 or left out when `deliveryStatus` is not `DELIVERED`.",
                 AppleError.undeliveredPercentage)
         }
-        reader.refuseUnknownFields()
-        guard reader.violations.isEmpty, let status, let sample else { throw .invalid(reader.violations) }
-        return ConsumptionV2(
-            deliveryStatus: status, sampleContentProvided: sample, consumptionPercentage: percentage,
-            refundPreference: preference, additional: additional)
+        let outline = Outline.v2(status, percentage: percentage, preference)
+        guard let status, let sample else { return Reading(outline: outline, answer: nil) }
+        return Reading(
+            outline: outline,
+            answer: .v2(
+                ConsumptionV2(
+                    deliveryStatus: status, sampleContentProvided: sample, consumptionPercentage: percentage,
+                    refundPreference: preference, additional: additional)))
     }
 
-    /// Checks the fields of a version 1 answer; violations name them with the prefix, as `appleV1.…`.
-    ///
-    /// - Throws: `invalidRequest` with every broken rule.
-    package static func version1(
-        _ fields: [String: FieldValue], prefix: String = "appleV1."
-    ) throws(ServiceError) -> ConsumptionV1 {
-        var reader = FieldReader(fields, prefix: prefix)
-        reader.consent("customerConsented")
-        let codes = Version1Codes.read(&reader)
-        let token = reader.string(
+    /// Reads the fields of a version 1 answer.
+    package static func version1(_ fields: inout FieldReader) -> Reading {
+        fields.consent("customerConsented")
+        let codes = Version1Codes.read(&fields)
+        let token = fields.string(
             "appAccountToken", expected: "a UUID, or an empty string for none",
             AppleErrorName("InvalidAppAccountTokenError", 4_000_033)
         ) { $0.isEmpty || isUUID($0) }
-        let sample = reader.boolean("sampleContentProvided", AppleError.sampleContentProvided)
-        let preference = reader.integer("refundPreference", in: 0...3, isRequired: false, AppleError.refundPreference)
-        reader.refuseUnknownFields()
-        guard reader.violations.isEmpty, let codes, let token, let sample else { throw .invalid(reader.violations) }
-        return ConsumptionV1(
-            accountTenure: codes.accountTenure, appAccountToken: token, consumptionStatus: codes.consumptionStatus,
-            deliveryStatus: codes.deliveryStatus, lifetimeDollarsPurchased: codes.lifetimeDollarsPurchased,
-            lifetimeDollarsRefunded: codes.lifetimeDollarsRefunded, platform: codes.platform,
-            playTime: codes.playTime, refundPreference: preference, sampleContentProvided: sample,
-            userStatus: codes.userStatus)
+        let sample = fields.boolean("sampleContentProvided", AppleError.sampleContentProvided)
+        let preference: Int32? = fields.integer(
+            "refundPreference", from: 0...3, isRequired: false, AppleError.refundPreference)
+        guard let codes, let token, let sample else { return Reading(outline: .v1, answer: nil) }
+        return Reading(
+            outline: .v1,
+            answer: .v1(
+                ConsumptionV1(
+                    accountTenure: codes.accountTenure, appAccountToken: token,
+                    consumptionStatus: codes.consumptionStatus, deliveryStatus: codes.deliveryStatus,
+                    lifetimeDollarsPurchased: codes.lifetimeDollarsPurchased,
+                    lifetimeDollarsRefunded: codes.lifetimeDollarsRefunded, platform: codes.platform,
+                    playTime: codes.playTime, refundPreference: preference, sampleContentProvided: sample,
+                    userStatus: codes.userStatus)))
+    }
+
+    /// The version 2 answer that a table of fields alone makes.
+    ///
+    /// - Throws: `invalidRequest` with every broken rule.
+    package static func version2(_ fields: [String: FieldValue]) throws(ServiceError) -> ConsumptionV2 {
+        try FieldReader.read(fields) { fields in
+            if case .v2(let answer) = version2(&fields).answer { answer } else { nil }
+        }
     }
 
     /// The required integer codes of version 1.
@@ -93,9 +110,9 @@ package enum ConsumptionRules {
         let userStatus: Int32
 
         /// Reads them all, so that each broken rule is noted; nil when one is.
-        static func read(_ reader: inout FieldReader) -> Version1Codes? {
-            func code(_ name: String, upTo last: Int64, _ errorName: String, _ errorCode: Int64) -> Int32? {
-                reader.integer(name, in: 0...last, isRequired: true, AppleErrorName(errorName, errorCode))
+        static func read(_ fields: inout FieldReader) -> Version1Codes? {
+            func code(_ name: String, upTo last: Int32, _ errorName: String, _ errorCode: Int64) -> Int32? {
+                fields.integer(name, from: 0...last, AppleErrorName(errorName, errorCode))
             }
             let tenure = code("accountTenure", upTo: 7, "InvalidAccountTenureError", 4_000_032)
             let consumption = code("consumptionStatus", upTo: 3, "InvalidConsumptionStatusError", 4_000_034)
@@ -126,6 +143,21 @@ package enum ConsumptionRules {
 // MARK: What the purchase decides
 
 extension ConsumptionRules {
+    /// What the rules of the purchase look at in an answer; nil what is missing, or breaks a rule of its own.
+    package enum Outline: Sendable {
+        case v2(ConsumptionV2.DeliveryStatus?, percentage: Int32?, ConsumptionV2.RefundPreference?)
+        case v1
+
+        fileprivate init(_ answer: ConsumptionAnswer) {
+            switch answer {
+            case .v2(let fields):
+                self = .v2(
+                    fields.deliveryStatus, percentage: fields.consumptionPercentage, fields.refundPreference)
+            case .v1: self = .v1
+            }
+        }
+    }
+
     /// What the rules that need the purchase made of an answer.
     package struct Verdict: Sendable, Equatable {
         /// The answer as it is sent, with what could be filled in.
@@ -140,20 +172,46 @@ extension ConsumptionRules {
     package static func check(
         _ answer: ConsumptionAnswer, against purchase: PurchaseFacts
     ) throws(ServiceError) -> Verdict {
-        switch answer {
-        case .v2(let fields): try check(fields, against: purchase)
-        case .v1(let fields): try check(fields, against: purchase)
+        let violations = violations(of: Outline(answer), against: purchase)
+        guard violations.isEmpty else { throw .invalid(violations) }
+        guard case .v2(var fields) = answer, purchase.productType != .autoRenewableSubscription else {
+            return Verdict(answer: answer, warnings: [])
+        }
+        if fields.deliveryStatus != .delivered, fields.consumptionPercentage == nil { fields.consumptionPercentage = 0 }
+        let isUnclear = fields.refundPreference == .grantProrated && fields.consumptionPercentage == nil
+        return Verdict(
+            answer: .v2(fields),
+            warnings: isUnclear
+                ? [
+                    "GRANT_PRORATED without consumptionPercentage: Apple's pages differ on whether one is needed; give one above 0 and below 100000."
+                ] : [])
+    }
+
+    /// Every rule that an answer breaks by the purchase that it is about.
+    package static func violations(of outline: Outline, against purchase: PurchaseFacts) -> [Violation] {
+        switch outline {
+        case .v2(let status, let percentage, let preference):
+            violations(of: status, percentage, preference, against: purchase)
+        case .v1 where purchase.isAdvancedCommerce: []
+        case .v1:
+            [
+                Violation(
+                    field: "appleV1", rule: "advancedCommerce",
+                    message:
+                        "Apple's version 1 is for purchases made through Advanced Commerce; send the version 2 fields for this one.",
+                    appleError: AppleError.transactionType)
+            ]
         }
     }
 
-    private static func check(
-        _ fields: ConsumptionV2, against purchase: PurchaseFacts
-    ) throws(ServiceError) -> Verdict {
+    private static func violations(
+        of status: ConsumptionV2.DeliveryStatus?, _ percentage: Int32?, _ preference: ConsumptionV2.RefundPreference?,
+        against purchase: PurchaseFacts
+    ) -> [Violation] {
         var violations: [Violation] = []
         func refuse(_ field: String, _ rule: String, _ message: String, _ error: AppleErrorName) {
             violations.append(Violation(field: field, rule: rule, message: message, appleError: error))
         }
-        let isAutoRenewable = purchase.productType == .autoRenewableSubscription
         if purchase.isFamilyShared {
             refuse(
                 "transactionId", "familyShared",
@@ -166,49 +224,25 @@ extension ConsumptionRules {
                 "This purchase was made through Advanced Commerce; send the twelve version 1 fields in `appleV1` instead.",
                 AppleError.advancedCommerce)
         }
-        if isAutoRenewable, fields.consumptionPercentage != nil {
-            refuse(
-                "consumptionPercentage", "autoRenewable",
-                "Leave `consumptionPercentage` out for an auto-renewable subscription: Apple computes it.",
-                AppleError.autoRenewablePercentage)
-        }
-        var sent = fields
-        if !isAutoRenewable, fields.deliveryStatus != .delivered, fields.consumptionPercentage == nil {
-            sent.consumptionPercentage = 0
-        }
-        var warnings: [String] = []
-        if fields.refundPreference == .grantProrated, !isAutoRenewable {
-            switch sent.consumptionPercentage {
-            case nil:
-                warnings.append(
-                    "GRANT_PRORATED without consumptionPercentage: Apple's pages differ on whether one is needed; give one above 0 and below 100000."
-                )
-            case .some(let percentage) where percentage <= 0 || Int64(percentage) >= wholePercentage:
+        if purchase.productType == .autoRenewableSubscription {
+            if percentage != nil {
                 refuse(
-                    "refundPreference", "prorated",
-                    fields.deliveryStatus == .delivered
-                        ? "`GRANT_PRORATED` needs a `consumptionPercentage` above 0 and below 100000."
-                        : "`GRANT_PRORATED` is not possible for an undelivered purchase, of which nothing was consumed; prefer `GRANT_FULL`.",
-                    AppleError.refundPreference)
-            case .some: break
+                    "consumptionPercentage", "autoRenewable",
+                    "Leave `consumptionPercentage` out for an auto-renewable subscription: Apple computes it.",
+                    AppleError.autoRenewablePercentage)
             }
+            return violations
         }
-        guard violations.isEmpty else { throw .invalid(violations) }
-        return Verdict(answer: .v2(sent), warnings: warnings)
-    }
-
-    private static func check(
-        _ fields: ConsumptionV1, against purchase: PurchaseFacts
-    ) throws(ServiceError) -> Verdict {
-        guard purchase.isAdvancedCommerce else {
-            throw .invalid([
-                Violation(
-                    field: "appleV1", rule: "advancedCommerce",
-                    message:
-                        "Apple's version 1 is for purchases made through Advanced Commerce; send the version 2 fields for this one.",
-                    appleError: AppleError.transactionType)
-            ])
+        // Of what was not delivered, nothing was consumed.
+        let consumed = percentage ?? (status == nil || status == .delivered ? nil : 0)
+        if preference == .grantProrated, let consumed, consumed <= 0 || consumed >= wholePercentage {
+            refuse(
+                "refundPreference", "prorated",
+                status == nil || status == .delivered
+                    ? "`GRANT_PRORATED` needs a `consumptionPercentage` above 0 and below 100000."
+                    : "`GRANT_PRORATED` is not possible for an undelivered purchase, of which nothing was consumed; prefer `GRANT_FULL`.",
+                AppleError.refundPreference)
         }
-        return Verdict(answer: .v1(fields), warnings: [])
+        return violations
     }
 }

@@ -17,7 +17,7 @@ extension ConsumptionService {
     func subject(
         of request: Request, _ call: UpstreamCall, until waitEnd: ContinuousClock.Instant
     ) async throws(ServiceError) -> Subject {
-        var subject = try await target(of: request, call.app)
+        var subject = try await subject(of: request.target, request.environment, call.app)
         if subject.purchase == nil {
             subject.purchase = try await lookUp(subject, call, until: waitEnd)
             subject.environment = subject.purchase?.environment ?? subject.environment
@@ -34,19 +34,33 @@ extension ConsumptionService {
         return subject
     }
 
-    private func target(of request: Request, _ app: App) async throws(ServiceError) -> Subject {
-        switch request.target {
+    /// The rules of the purchase that an answer breaks which cannot be sent anyway, as far as the purchase is known here: by
+    /// its case, without a question to Apple.
+    ///
+    /// - Returns: none where the purchase is not known, or cannot be found out.
+    package func violations(
+        of outline: ConsumptionRules.Outline, about target: Target, in environment: AppStoreEnvironment?, _ app: App
+    ) async -> [Violation] {
+        guard let purchase = try? await subject(of: target, environment, app).purchase else { return [] }
+        return ConsumptionRules.violations(of: outline, against: purchase)
+    }
+
+    /// What is known here of what a request is about.
+    private func subject(
+        of target: Target, _ environment: AppStoreEnvironment?, _ app: App
+    ) async throws(ServiceError) -> Subject {
+        switch target {
         case .user(let user, transactionID: nil):
-            return Subject(try await openCase(of: user, request, app), user: user)
+            return Subject(try await openCase(of: user, environment, app), user: user)
         case .user(let user, .some(let transactionID)):
-            return try await subject(of: transactionID, user: user, request, app)
+            return try await subject(of: transactionID, user: user, environment, app)
         case .transaction(let transactionID):
-            return try await subject(of: transactionID, user: nil, request, app)
+            return try await subject(of: transactionID, user: nil, environment, app)
         case .refundCase(let id):
             guard let refundCase = try await cases.refundCase(app: app.slug, id: id) else {
                 throw ServiceError(.caseNotFound, "The app has no case `\(id)`.")
             }
-            guard request.environment == nil || request.environment == refundCase.environment else {
+            guard environment == nil || environment == refundCase.environment else {
                 throw .invalid([
                     Violation(
                         field: "environment", rule: "contradiction",
@@ -59,24 +73,24 @@ extension ConsumptionService {
 
     /// The latest case of a transaction, or none: Apple takes answers to requests of which we have not heard.
     private func subject(
-        of transactionID: String, user: UserID?, _ request: Request, _ app: App
+        of transactionID: String, user: UserID?, _ environment: AppStoreEnvironment?, _ app: App
     ) async throws(ServiceError) -> Subject {
         let latest = try await cases.latestCase(
-            app: app.slug, transactionID: transactionID, environment: request.environment)
+            app: app.slug, transactionID: transactionID, environment: environment)
         guard let latest else {
-            return Subject(transactionID: transactionID, environment: request.environment, user: user)
+            return Subject(transactionID: transactionID, environment: environment, user: user)
         }
         return Subject(latest, user: user ?? latest.owner)
     }
 
     /// The one case of a user that waits for an answer.
     private func openCase(
-        of user: UserID, _ request: Request, _ app: App
+        of user: UserID, _ environment: AppStoreEnvironment?, _ app: App
     ) async throws(ServiceError) -> RefundCase {
         var query = CaseQuery(limit: CaseQuery.maximumPageSize)
         query.states = [.open]
         query.owner = user
-        query.environment = request.environment
+        query.environment = environment
         let now = clock.now()
         let open = try await cases.refundCases(app: app.slug, query).filter { $0.deadline > now }
         guard let refundCase = open.first else {

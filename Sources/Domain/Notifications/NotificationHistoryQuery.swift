@@ -42,53 +42,49 @@ extension NotificationHistoryQuery {
     /// Apple's clock decides; ours may be this much ahead of it, in seconds.
     static let clockTolerance: TimeInterval = 300
 
-    /// Reads the query from a request body.
+    /// Reads the query from a request body; nil when a rule is broken.
     ///
     /// Types and subtypes that Apple may add are not refused here: any name of capitals, digits and underscores is taken.
     ///
     /// - Parameters:
-    ///   - fields: the body's fields by name.
+    ///   - fields: the request; only its body is read.
     ///   - environment: decides how far back the history reaches.
     ///   - now: the time of day.
-    /// - Throws: `invalidRequest` with every violation.
-    package init(
-        _ fields: [String: FieldValue], environment: AppStoreEnvironment, now: Date
-    ) throws(ServiceError) {
-        var reader = FieldReader(fields)
-        let start = reader.milliseconds("startDate", AppleErrorName("InvalidStartDateError", 4_000_015))
-        let end = reader.milliseconds("endDate", AppleErrorName("InvalidEndDateError", 4_000_016))
-        let type = reader.notificationName("notificationType")
-        let subtype = reader.notificationName("notificationSubtype")
-        let hasType = fields["notificationType"] != nil
-        let transaction = reader.string(
+    package init?(_ fields: inout FieldReader, environment: AppStoreEnvironment, now: Date) {
+        let (hasType, hasSubtype) = (fields.holds("notificationType"), fields.holds("notificationSubtype"))
+        let hasTransaction = fields.holds("transactionId")
+        let start = fields.milliseconds("startDate", AppleErrorName("InvalidStartDateError", 4_000_015))
+        let end = fields.milliseconds("endDate", AppleErrorName("InvalidEndDateError", 4_000_016))
+        let type = fields.notificationName("notificationType")
+        let subtype = fields.notificationName("notificationSubtype")
+        let transaction = fields.string(
             "transactionId", isRequired: false, expected: "a transaction id", AppleIdentifier.transaction.appleError,
             where: AppleIdentifier.transaction.isValid)
-        let onlyFailures = reader.boolean(
+        let onlyFailures = fields.boolean(
             "onlyFailures", isRequired: false, AppleErrorName("GeneralBadRequestError", 4_000_000))
         if let start, let end, end <= start {
-            reader.note(
+            fields.note(
                 "endDate", "order", "`endDate` must be later than `startDate`.", AppleErrorName.startDateAfterEndDate)
         }
         let days = Self.windowDays(in: environment)
         let earliest = now.timeIntervalSince1970 - TimeInterval(days) * 86_400 - Self.clockTolerance
         if let start, TimeInterval(start) / 1000 < earliest {
-            reader.note(
+            fields.note(
                 "startDate", "window", "`startDate` may lie at most \(days) days back in \(environment.rawValue).",
                 AppleErrorName("StartDateTooFarInPastError", 4_000_012))
         }
-        if fields["notificationSubtype"] != nil, !hasType {
-            reader.note(
+        if hasSubtype, !hasType {
+            fields.note(
                 "notificationSubtype", "dependency",
                 "`notificationSubtype` needs the `notificationType` it belongs to.",
                 .notificationType)
         }
-        if fields["transactionId"] != nil, hasType {
-            reader.note(
+        if hasTransaction, hasType {
+            fields.note(
                 "transactionId", "exclusive", "Give `transactionId` or `notificationType`, not both.",
                 AppleErrorName("MultipleFiltersSuppliedError", 4_000_019))
         }
-        reader.refuseUnknownFields()
-        guard reader.violations.isEmpty, let start, let end else { throw .invalid(reader.violations) }
+        guard let start, let end else { return nil }
         self.init(
             startDate: start, endDate: end, notificationType: type, notificationSubtype: subtype,
             transactionID: transaction, onlyFailures: onlyFailures)

@@ -17,20 +17,17 @@ package struct TransactionBatchService: Sendable {
 
     /// Reads the ids from a request body, each of them once, in the order given.
     ///
-    /// - Throws: `invalidRequest` with every violation.
-    package static func identifiers(_ fields: [String: FieldValue]) throws(ServiceError) -> [String] {
-        var reader = FieldReader(fields)
-        let given = reader.strings(
+    /// - Returns: the ids; nil when a rule is broken.
+    package static func identifiers(_ fields: inout FieldReader) -> [String]? {
+        let given = fields.strings(
             "transactionIds", atMost: maximumCount, expected: "an array of 1 to \(maximumCount) transaction ids",
             element: "a transaction id", AppleIdentifier.transaction.appleError,
             where: AppleIdentifier.transaction.isValid)
         if let given, given.isEmpty {
-            reader.note("transactionIds", "count", "`transactionIds` must hold at least one transaction id.", nil)
+            fields.note("transactionIds", "count", "`transactionIds` must hold at least one transaction id.")
         }
-        reader.refuseUnknownFields()
-        guard reader.violations.isEmpty, let given else { throw .invalid(reader.violations) }
         var seen: Set<String> = []
-        return given.filter { seen.insert($0).inserted }
+        return given?.filter { seen.insert($0).inserted }
     }
 
     /// Asks Apple for each transaction; one that fails leaves the others alone.

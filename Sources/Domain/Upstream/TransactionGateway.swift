@@ -150,28 +150,22 @@ package struct TransactionPages: AsyncSequence, Sendable {
 
 /// The tokens by which Apple's lists go on: Apple's own text, passed on unchanged.
 package enum PagePosition {
-    /// Checks the `revision` of transaction and refund lists.
-    ///
-    /// - Throws: `invalidRequest`.
-    package static func checkRevision(_ text: String) throws(ServiceError) {
-        try check(text, field: "revision", AppleErrorName("InvalidRequestRevisionError", 4_000_005))
+    /// The query parameter `revision` of transaction and refund lists, if it is given.
+    package static func revision(_ fields: inout FieldReader) -> String? {
+        read("revision", AppleErrorName("InvalidRequestRevisionError", 4_000_005), &fields)
     }
 
-    /// Checks the `paginationToken` of the notification history.
-    ///
-    /// - Throws: `invalidRequest`.
-    package static func checkPaginationToken(_ text: String) throws(ServiceError) {
-        try check(text, field: "paginationToken", AppleErrorName("InvalidPaginationTokenError", 4_000_014))
+    /// The query parameter `paginationToken` of the notification history, if it is given.
+    package static func paginationToken(_ fields: inout FieldReader) -> String? {
+        read("paginationToken", AppleErrorName("InvalidPaginationTokenError", 4_000_014), &fields)
     }
 
-    private static func check(_ text: String, field: String, _ error: AppleErrorName) throws(ServiceError) {
-        guard !text.isEmpty else {
-            throw .invalid([
-                Violation(
-                    field: field, rule: "length",
-                    message: "`\(field)` must not be empty; leave it out to begin at the first page.",
-                    appleError: error)
-            ])
+    private static func read(_ name: String, _ error: AppleErrorName, _ fields: inout FieldReader) -> String? {
+        let text = fields.text(name, in: .query)
+        if text?.isEmpty == true {
+            fields.note(
+                name, "length", "`\(name)` must not be empty; leave it out to begin at the first page.", error)
         }
+        return text
     }
 }

@@ -49,114 +49,73 @@ package struct HistoryFilter: Sendable, Hashable {
 // MARK: From a request
 
 extension HistoryFilter {
-    /// Reads the filters from query parameters.
+    /// Reads the filters from query parameters; what is wrong with one is told under Apple's name for it.
     ///
-    /// - Parameter query: names and values in the order given; parameters that are no filter are left alone.
-    /// - Throws: `invalidRequest` with every violation.
-    package init(query: [(name: String, value: String)]) throws(ServiceError) {
-        self.init()
-        var violations: [Violation] = []
-        var seen: Set<String> = []
-        for (name, value) in query {
-            guard let rule = Self.rules[name] else { continue }
-            if !rule.isRepeatable, !seen.insert(name).inserted {
-                violations.append(rule.violation(name, "given more than once"))
-            } else if !rule.read(&self, value) {
-                violations.append(rule.violation(name, rule.expectation))
-            }
+    /// `takesSort`: whether the order is for the caller to choose.
+    package init(_ fields: inout FieldReader, takesSort: Bool = true) {
+        let milliseconds = "must be a UNIX time in milliseconds"
+        startDate = fields.filter(
+            "startDate", milliseconds, AppleErrorName("InvalidStartDateError", 4_000_015), Self.milliseconds)
+        endDate = fields.filter(
+            "endDate", milliseconds, AppleErrorName("InvalidEndDateError", 4_000_016), Self.milliseconds)
+        productIDs = fields.filters(
+            "productId", "must not be empty", AppleErrorName("InvalidProductIdError", 4_000_023), Self.text)
+        productTypes = fields.filters(
+            "productType", Self.oneOf(ProductTypeFilter.self), AppleErrorName("InvalidProductTypeError", 4_000_022),
+            ProductTypeFilter.init)
+        subscriptionGroupIdentifiers = fields.filters(
+            "subscriptionGroupIdentifier", "must not be empty",
+            AppleErrorName("InvalidSubscriptionGroupIdentifierError", 4_000_024), Self.text)
+        if takesSort {
+            sort = fields.filter(
+                "sort", Self.oneOf(Sort.self), AppleErrorName("InvalidSortError", 4_000_021), Sort.init)
         }
+        inAppOwnershipType = fields.filter(
+            "inAppOwnershipType", Self.oneOf(OwnershipType.self),
+            AppleErrorName("InvalidInAppOwnershipTypeError", 4_000_026), OwnershipType.init)
+        revoked = fields.filter(
+            "revoked", "must be `true` or `false`", AppleErrorName("InvalidRevokedError", 4_000_030)
+        ) { Bool($0) }
         if let startDate, let endDate, endDate <= startDate {
-            violations.append(
-                Violation(
-                    field: "endDate", rule: "order", message: "`endDate` must be later than `startDate`.",
-                    appleError: .startDateAfterEndDate))
-        }
-        guard violations.isEmpty else { throw .invalid(violations) }
-    }
-
-    /// The names of all filters.
-    package static var parameterNames: Set<String> { Set(rules.keys) }
-
-    private struct Rule: Sendable {
-        let isRepeatable: Bool
-        let expectation: String
-        let appleError: AppleErrorName
-        /// Returns whether the value was taken.
-        let read: @Sendable (inout HistoryFilter, String) -> Bool
-
-        func violation(_ name: String, _ problem: String) -> Violation {
-            Violation(field: name, rule: "filter", message: "`\(name)`: \(problem).", appleError: appleError)
+            fields.note("endDate", "order", "`endDate` must be later than `startDate`.", .startDateAfterEndDate)
         }
     }
-
-    private static let rules: [String: Rule] = [
-        "startDate": Rule(
-            isRepeatable: false, expectation: "must be a UNIX time in milliseconds",
-            appleError: AppleErrorName("InvalidStartDateError", 4_000_015),
-            read: { filter, value in
-                filter.startDate = milliseconds(value)
-                return filter.startDate != nil
-            }),
-        "endDate": Rule(
-            isRepeatable: false, expectation: "must be a UNIX time in milliseconds",
-            appleError: AppleErrorName("InvalidEndDateError", 4_000_016),
-            read: { filter, value in
-                filter.endDate = milliseconds(value)
-                return filter.endDate != nil
-            }),
-        "productId": Rule(
-            isRepeatable: true, expectation: "must not be empty",
-            appleError: AppleErrorName("InvalidProductIdError", 4_000_023),
-            read: { filter, value in
-                filter.productIDs.append(value)
-                return !value.isEmpty
-            }),
-        "productType": Rule(
-            isRepeatable: true,
-            expectation: "must be one of \(list(ProductTypeFilter.self))",
-            appleError: AppleErrorName("InvalidProductTypeError", 4_000_022),
-            read: { filter, value in
-                guard let type = ProductTypeFilter(rawValue: value) else { return false }
-                filter.productTypes.append(type)
-                return true
-            }),
-        "subscriptionGroupIdentifier": Rule(
-            isRepeatable: true, expectation: "must not be empty",
-            appleError: AppleErrorName("InvalidSubscriptionGroupIdentifierError", 4_000_024),
-            read: { filter, value in
-                filter.subscriptionGroupIdentifiers.append(value)
-                return !value.isEmpty
-            }),
-        "sort": Rule(
-            isRepeatable: false, expectation: "must be one of \(list(Sort.self))",
-            appleError: AppleErrorName("InvalidSortError", 4_000_021),
-            read: { filter, value in
-                filter.sort = Sort(rawValue: value)
-                return filter.sort != nil
-            }),
-        "inAppOwnershipType": Rule(
-            isRepeatable: false,
-            expectation: "must be one of \(list(OwnershipType.self))",
-            appleError: AppleErrorName("InvalidInAppOwnershipTypeError", 4_000_026),
-            read: { filter, value in
-                filter.inAppOwnershipType = OwnershipType(rawValue: value)
-                return filter.inAppOwnershipType != nil
-            }),
-        "revoked": Rule(
-            isRepeatable: false, expectation: "must be `true` or `false`",
-            appleError: AppleErrorName("InvalidRevokedError", 4_000_030),
-            read: { filter, value in
-                filter.revoked = Bool(value)
-                return filter.revoked != nil
-            }),
-    ]
 
     private static func milliseconds(_ text: String) -> Int64? {
         guard let value = Int64(text), value >= 0 else { return nil }
         return value
     }
 
-    private static func list<T: CaseIterable & RawRepresentable>(_ type: T.Type) -> String where T.RawValue == String {
-        type.allCases.map(\.rawValue).joined(separator: ", ")
+    private static func text(_ text: String) -> String? { text.isEmpty ? nil : text }
+
+    private static func oneOf<T: CaseIterable & RawRepresentable>(_ type: T.Type) -> String where T.RawValue == String {
+        "must be one of \(type.allCases.map(\.rawValue).joined(separator: ", "))"
+    }
+}
+
+extension FieldReader {
+    /// A filter that may be given once.
+    fileprivate mutating func filter<Value>(
+        _ name: String, _ expectation: @autoclosure () -> String, _ error: AppleErrorName, _ read: (String) -> Value?
+    ) -> Value? {
+        let given = values(name)
+        if given.count > 1 { note(name, "filter", "`\(name)`: given more than once.", error) }
+        return given.first.flatMap { filter(name, $0, expectation, error, read) }
+    }
+
+    /// A filter that may be given several times.
+    fileprivate mutating func filters<Value>(
+        _ name: String, _ expectation: @autoclosure () -> String, _ error: AppleErrorName, _ read: (String) -> Value?
+    ) -> [Value] {
+        values(name).compactMap { filter(name, $0, expectation, error, read) }
+    }
+
+    private mutating func filter<Value>(
+        _ name: String, _ text: String, _ expectation: () -> String, _ error: AppleErrorName,
+        _ read: (String) -> Value?
+    ) -> Value? {
+        if let value = read(text) { return value }
+        note(name, "filter", "`\(name)`: \(expectation()).", error)
+        return nil
     }
 }

@@ -1,238 +1,209 @@
-/// Reads the fields of a request body one by one and notes every rule that one of them breaks.
-struct FieldReader {
-    private var fields: [String: FieldValue]
+/// Reads the named values of a request one by one and keeps every rule that one of them breaks, so that the caller learns of
+/// all of them at once.
+///
+/// What has been read by the end is what the request knows: any other query parameter or field of the body is refused. A
+/// reading that breaks a rule gives nothing, or what means nothing; whoever has read everything asks `isValid`, and throws
+/// `error` where it is not.
+package struct FieldReader: Sendable {
+    /// Where a value stands in a request.
+    package enum Position: Sendable {
+        case path, query, header, body
+    }
+
+    package typealias Parameters = [(name: String, value: String)]
+
+    /// What is wrong with a field of the body that nobody has read, after its name.
+    package var unknownFieldProblem = "is not a field of this request; remove it"
+
+    private let path: Parameters
+    private let query: Parameters
+    private let headers: Parameters
+    /// What is left to be read.
+    private var body: [String: FieldValue]
+    /// What stands before the name of a field in a violation.
     private let prefix: String
-    private let unknownFieldAdvice: String
-    private(set) var violations: [Violation] = []
+    /// The query parameters that have been asked for; none is noted where there is no query.
+    private var knownParameters: Set<String> = []
+    /// How many rules had been found broken when the query was first asked; what it holds besides is told there.
+    private var queryStart: Int?
+    private var takesUnknown = false
+    private var violations: [Violation] = []
+    /// The first failure of a check that is no broken rule of a field.
+    private var refusal: ServiceError?
 
     /// - Parameters:
-    ///   - fields: the body's fields by name.
-    ///   - prefix: what stands before a field's name in a violation, such as `appleV1.`.
-    ///   - unknownFieldAdvice: what to do about a field that the request does not have.
-    init(_ fields: [String: FieldValue], prefix: String = "", unknownFieldAdvice: String = "remove it") {
-        self.fields = fields
+    ///   - path: the path's parameters, each once.
+    ///   - query: the query's, in the order given; one may be given several times.
+    ///   - headers: those that the request knows; one may be given several times.
+    ///   - body: the body's fields by name.
+    ///   - prefix: what stands before the name of a field of the body in a violation, such as `appleV1.`.
+    package init(
+        path: Parameters = [], query: Parameters = [], headers: Parameters = [], body: [String: FieldValue] = [:],
+        prefix: String = ""
+    ) {
+        self.path = path
+        self.query = query
+        self.headers = headers
+        self.body = body
         self.prefix = prefix
-        self.unknownFieldAdvice = unknownFieldAdvice
     }
 
-    /// Takes the named fields out unchecked.
-    mutating func takeAll(_ names: Set<String>) -> [String: FieldValue] {
-        let taken = fields.filter { names.contains($0.key) }
-        for name in taken.keys { fields[name] = nil }
-        return taken
+    /// Reads one thing out of a body that holds nothing else.
+    ///
+    /// - Throws: `invalidRequest` with every violation.
+    package static func read<Value>(
+        _ body: [String: FieldValue], prefix: String = "", as read: (inout FieldReader) -> Value?
+    ) throws(ServiceError) -> Value {
+        var fields = FieldReader(body: body, prefix: prefix)
+        let value = read(&fields)
+        guard fields.isValid, let value else { throw fields.error }
+        return value
+    }
+}
+
+// MARK: The end
+
+extension FieldReader {
+    /// Whether what has been read so far breaks no rule, whatever else the request may hold.
+    package var isValidSoFar: Bool { violations.isEmpty && refusal == nil }
+
+    /// Whether the request breaks no rule and holds nothing but what has been read.
+    package var isValid: Bool {
+        isValidSoFar
+            && (takesUnknown || (body.isEmpty && query.allSatisfy { knownParameters.contains($0.name) }))
     }
 
-    /// A boolean.
-    mutating func boolean(_ name: String, isRequired: Bool = true, _ error: AppleErrorName) -> Bool? {
-        switch fields.removeValue(forKey: name) {
-        case nil where !isRequired: return nil
-        case .boolean(let value): return value
-        case let other: return refuse(other, name, expected: "`true` or `false`", error)
+    /// Ends the reading of a request that needs nothing.
+    ///
+    /// - Throws: `invalidRequest` with every violation, or the one failure of another kind.
+    package func finish() throws(ServiceError) {
+        guard isValid else { throw error }
+    }
+
+    /// What to tell the caller of a request that is not valid.
+    package var error: ServiceError {
+        var all = violations
+        if !takesUnknown {
+            all.insert(contentsOf: unknownParameters, at: queryStart ?? 0)
+            all += unknownFields
+        }
+        guard let refusal else {
+            return all.isEmpty
+                ? ServiceError(.internalError, "Internal error.", cause: "a value is missing that no rule needs")
+                : .invalid(all)
+        }
+        guard !all.isEmpty else { return refusal }
+        let field = refusal.reason == .environmentNotAllowed ? "environment" : "request"
+        return .invalid(all + [Violation(field: field, rule: refusal.reason.rawValue, message: refusal.message)])
+    }
+
+    /// Lets everything pass that nobody reads.
+    package mutating func ignoreUnknown() {
+        takesUnknown = true
+    }
+
+    private var unknownParameters: [Violation] {
+        let known = knownParameters.isEmpty ? "" : "; it knows \(knownParameters.sorted().joined(separator: ", "))"
+        return Set(query.map(\.name)).subtracting(knownParameters).sorted().map {
+            Violation(field: $0, rule: "unknownParameter", message: "`\($0)` is not a parameter of this route\(known).")
         }
     }
 
-    /// The customer's consent: anything but `true` is refused.
-    mutating func consent(_ name: String) {
-        switch fields.removeValue(forKey: name) {
-        case .boolean(true): break
-        case let other:
-            note(
-                name, other == nil ? "required" : "consent",
-                "`\(prefix)\(name)` must be `true`: without the customer's consent nothing is sent to Apple.",
-                AppleErrorName("InvalidCustomerConsentedError", 4_000_035))
+    private var unknownFields: [Violation] {
+        body.keys.sorted().map {
+            Violation(
+                field: prefix + $0, rule: "unknownField", message: "`\(prefix)\($0)` \(unknownFieldProblem).")
         }
     }
+}
 
-    /// A string out of a fixed set.
-    mutating func choice<Choice: RawRepresentable & CaseIterable>(
-        _ name: String, _ type: Choice.Type, isRequired: Bool, _ error: AppleErrorName
-    ) -> Choice? where Choice.RawValue == String {
-        let expected = "one of " + Choice.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-        switch fields.removeValue(forKey: name) {
-        case nil where !isRequired: return nil
-        case .string(let text):
-            guard let choice = Choice(rawValue: text) else {
-                note(name, "enum", "`\(prefix)\(name)` must be \(expected).", error)
-                return nil
-            }
-            return choice
-        case let other: return refuse(other, name, expected: expected, error)
-        }
-    }
+// MARK: Rules of more than one value
 
-    /// An integer within a range.
-    mutating func integer(
-        _ name: String, in range: ClosedRange<Int64>, isRequired: Bool, _ error: AppleErrorName
-    ) -> Int32? {
-        integer(
-            name, expected: "an integer from \(range.lowerBound) to \(range.upperBound)", in: range,
-            isRequired: isRequired, error
-        ).flatMap(Int32.init(exactly:))
-    }
-
-    /// A required time in UNIX milliseconds.
-    mutating func milliseconds(_ name: String, _ error: AppleErrorName) -> Int64? {
-        integer(name, expected: "a UNIX time in milliseconds", in: 0...Int64.max, isRequired: true, error)
-    }
-
-    /// A string that satisfies a rule.
-    mutating func string(
-        _ name: String, isRequired: Bool = true, expected: String, _ error: AppleErrorName?,
-        where isValid: (String) -> Bool
-    ) -> String? {
-        switch fields.removeValue(forKey: name) {
-        case nil where !isRequired: return nil
-        case .string(let text):
-            guard isValid(text) else {
-                note(name, "format", "`\(prefix)\(name)` must be \(expected).", error)
-                return nil
-            }
-            return text
-        case let other: return refuse(other, name, expected: expected, error)
-        }
-    }
-
-    /// An array of strings that each satisfy a rule; every one that does not is noted by its position.
-    mutating func strings(
-        _ name: String, atMost maximumCount: Int, isRequired: Bool = true, expected: String, element: String,
-        _ error: AppleErrorName?, where isValid: (String) -> Bool
-    ) -> [String]? {
-        switch fields.removeValue(forKey: name) {
-        case nil where !isRequired: return nil
-        case .array(let elements):
-            guard elements.count <= maximumCount else {
-                note(
-                    name, "count", "`\(prefix)\(name)` holds \(elements.count) elements; at most \(maximumCount).",
-                    error)
-                return nil
-            }
-            var texts: [String] = []
-            for (index, value) in elements.enumerated() {
-                guard case .string(let text) = value, isValid(text) else {
-                    note("\(name)[\(index)]", "format", "`\(prefix)\(name)[\(index)]` must be \(element).", error)
-                    continue
-                }
-                texts.append(text)
-            }
-            return texts.count == elements.count ? texts : nil
-        case let other: return refuse(other, name, expected: expected, error)
-        }
-    }
-
-    /// Notes every field that nobody has read.
-    mutating func refuseUnknownFields() {
-        for name in fields.keys.sorted() {
-            note(
-                name, "unknownField",
-                "`\(prefix)\(name)` is not a field of this request; \(unknownFieldAdvice).", nil)
-        }
-        fields = [:]
-    }
-
+extension FieldReader {
     /// Notes a broken rule.
-    mutating func note(_ name: String, _ rule: String, _ message: String, _ error: AppleErrorName?) {
+    package mutating func note(_ name: String, _ rule: String, _ message: String, _ error: AppleErrorName? = nil) {
         violations.append(Violation(field: prefix + name, rule: rule, message: message, appleError: error))
     }
 
-    private mutating func integer(
-        _ name: String, expected: String, in range: ClosedRange<Int64>, isRequired: Bool, _ error: AppleErrorName
-    ) -> Int64? {
-        switch fields.removeValue(forKey: name) {
-        case nil where !isRequired: return nil
-        case .integer(let value):
-            guard range.contains(value) else {
-                note(name, "range", "`\(prefix)\(name)` must be \(expected).", error)
-                return nil
-            }
-            return value
-        case let other: return refuse(other, name, expected: expected, error)
-        }
+    /// Notes what was found elsewhere.
+    package mutating func note(_ found: [Violation]) {
+        violations += found
     }
 
-    private mutating func refuse<Value>(
-        _ value: FieldValue?, _ name: String, expected: String, _ error: AppleErrorName?
-    ) -> Value? {
-        if let value {
-            note(name, "type", "`\(prefix)\(name)` must be \(expected), not \(value.typeName).", error)
-        } else {
-            note(name, "required", "`\(prefix)\(name)` is required: \(expected).", error)
-        }
-        return nil
-    }
-}
-
-/// The value of one field of a request body, before any rule has looked at it.
-package enum FieldValue: Sendable, Equatable {
-    case null
-    case boolean(Bool)
-    case integer(Int64)
-    /// A number that is not an integer within 64 bits.
-    case number(Double)
-    case string(String)
-    case array([FieldValue])
-    /// An object; no rule of ours looks into one that stands where a single value or a list is expected.
-    case object
-
-    /// What a caller would call it.
-    package var typeName: String {
-        switch self {
-        case .null: "null"
-        case .boolean: "a boolean"
-        case .integer: "an integer"
-        case .number: "a number"
-        case .string: "a string"
-        case .array: "an array"
-        case .object: "an object"
-        }
-    }
-
-    /// Whether it is made of other values.
-    var isComposite: Bool {
-        switch self {
-        case .array, .object: true
-        case .null, .boolean, .integer, .number, .string: false
-        }
-    }
-}
-
-/// Runs the checks of a request one after the other and keeps what each finds, so that the caller learns of every broken
-/// rule at once.
-package struct RequestChecks: Sendable {
-    private var violations: [Violation] = []
-    private var other: ServiceError?
-
-    package init() {}
-
-    /// Whether no check has failed so far.
-    package var havePassed: Bool { violations.isEmpty && other == nil }
-
-    /// Runs one check.
+    /// Runs a check and keeps what it throws.
     ///
     /// - Returns: what the check returns; nil when it failed.
-    package mutating func run<Value>(_ check: () throws(ServiceError) -> Value) -> Value? {
+    package mutating func check<Value>(_ check: () throws(ServiceError) -> Value) -> Value? {
         do throws(ServiceError) {
             return try check()
         } catch {
-            if error.violations.isEmpty { other = other ?? error } else { violations += error.violations }
+            if error.violations.isEmpty { refusal = refusal ?? error } else { violations += error.violations }
             return nil
         }
     }
 
-    /// Runs a check of which only the failure matters.
-    package mutating func require(_ check: () throws(ServiceError) -> Void) {
-        _ = run(check)
+    /// The name of a field of the body as the caller would write it.
+    func qualified(_ name: String) -> String { prefix + name }
+
+    /// Whether the body has a field that has not been read yet.
+    package func holds(_ name: String) -> Bool { body[name] != nil }
+
+    /// Notes a field of the body that must not be given here, if it is.
+    package mutating func forbid(_ name: String, _ rule: String, _ message: String) {
+        if body.removeValue(forKey: name) != nil { note(name, rule, message) }
     }
 
-    /// Notes a rule that the request breaks.
-    package mutating func note(_ violation: Violation) {
-        violations.append(violation)
+    /// Takes the named fields out of the body unchecked.
+    package mutating func takeAll(_ names: Set<String>) -> [String: FieldValue] {
+        let taken = body.filter { names.contains($0.key) }
+        for name in taken.keys { body[name] = nil }
+        return taken
+    }
+}
+
+// MARK: Where values come from
+
+extension FieldReader {
+    /// All values of a query parameter that may be repeated, in the order given.
+    package mutating func values(_ name: String) -> [String] {
+        know(name)
+        return query.isEmpty ? [] : query.filter { $0.name == name }.map(\.value)
     }
 
-    /// What to tell the caller once a check has failed.
-    package var error: ServiceError {
-        guard let other else { return .invalid(violations) }
-        guard !violations.isEmpty else { return other }
-        let field = other.reason == .environmentNotAllowed ? "environment" : "request"
-        return .invalid(violations + [Violation(field: field, rule: other.reason.rawValue, message: other.message)])
+    /// The one value of a name; nil, and noted, when it is missing or given several times.
+    mutating func take(
+        _ name: String, _ position: Position, isRequired: Bool, _ expected: () -> String, _ error: AppleErrorName?
+    ) -> FieldValue? {
+        var found: FieldValue?
+        switch position {
+        case .body: found = body.removeValue(forKey: name)
+        case .path:
+            found = path.first { $0.name == name }.map { .string($0.value) }
+            if found == nil {
+                refusal =
+                    refusal ?? ServiceError(.internalError, "Internal error.", cause: "route without parameter \(name)")
+                return nil
+            }
+        case .query, .header:
+            if position == .query { know(name) }
+            var count = 0
+            for parameter in position == .query ? query : headers where parameter.name == name {
+                count += 1
+                if count == 1 { found = .string(parameter.value) }
+            }
+            guard count <= 1 else {
+                note(name, "repeated", "`\(name)` may be given once; it is given \(count) times.")
+                return nil
+            }
+        }
+        if found == nil, isRequired {
+            note(name, "required", "`\(qualified(name))` is required: \(expected()).", error)
+        }
+        return found
+    }
+
+    private mutating func know(_ name: String) {
+        queryStart = queryStart ?? violations.count
+        if !query.isEmpty { knownParameters.insert(name) }
     }
 }

@@ -2,7 +2,6 @@ package import Domain
 import Foundation
 import HTTPTypes
 import HummingbirdCore
-import JSON
 import NIOCore
 
 /// What the proxy does with a call that its caller may make: passes it on, or sends consumption by the one way out.
@@ -26,12 +25,7 @@ package struct AppleProxyCalls: Sendable {
     ///
     /// - Throws: `environmentNotAllowed`.
     func requireEnvironment(of app: App) throws(ServiceError) {
-        guard app.environments.contains(environment) else {
-            throw ServiceError(
-                .environmentNotAllowed,
-                "App `\(app.slug)` is not configured for \(environment.rawValue); its `environments` list says where it may be used."
-            )
-        }
+        try app.require(environment)
     }
 
     /// Makes the call.
@@ -85,17 +79,11 @@ package struct AppleProxyCalls: Sendable {
     private static func consumption(
         _ version: DeliveryVersion, _ body: [UInt8], _ app: App
     ) throws(ServiceError) -> ConsumptionAnswer {
-        let members: JSONMembers
-        do {
-            members = try JSONScanner.members(of: body)
-        } catch {
-            throw ServiceError(.malformedJSON, "The body must be one JSON object: \(error).")
-        }
-        switch version {
-        case .v2:
-            return .v2(
-                try ConsumptionRules.version2(members.fieldValues, passThrough: app.additionalConsumptionFields))
-        case .v1: return .v1(try ConsumptionRules.version1(members.fieldValues, prefix: ""))
+        try FieldReader.read(try FieldValue.fields(of: body)) { fields in
+            switch version {
+            case .v2: ConsumptionRules.version2(&fields, passThrough: app.additionalConsumptionFields).answer
+            case .v1: ConsumptionRules.version1(&fields).answer
+            }
         }
     }
 }

@@ -67,7 +67,7 @@ struct LimitsRoutes: Sendable {
 
     /// `GET …/limits`.
     func get(_ app: App, _ input: RequestInput) throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
+        try input.fields().finish()
         let report = budgets.report(on: app, for: input.caller?.name ?? BudgetedCall.ownWork)
         return Answer.object(capacity: 8192) { writer in
             writer.memberArray("limits") { writer in

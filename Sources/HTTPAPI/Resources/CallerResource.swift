@@ -8,7 +8,7 @@ struct CallerRoutes: Sendable {
 
     /// `GET /v1/callers`.
     func list(_ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
+        try input.fields().finish()
         let callers = try await service.callers()
         return Answer.object { writer in
             writer.member("issuerId", service.issuerID)
@@ -20,8 +20,9 @@ struct CallerRoutes: Sendable {
 
     /// `POST /v1/callers/{name}/keys`.
     func issueKey(_ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        let body = try CallerKeyBody(try input.jsonObject())
+        var fields = try input.fields()
+        let body = CallerKeyBody(&fields)
+        guard fields.isValid, let body else { throw fields.error }
         let key = try await service.issue(
             CallerKeyService.Request(
                 caller: try input.parameter("name"), app: body.app, publicKey: body.publicKey, scopes: body.scopes))
@@ -33,7 +34,7 @@ struct CallerRoutes: Sendable {
 
     /// `DELETE /v1/callers/{name}/keys/{keyId}`.
     func revokeKey(_ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
+        try input.fields().finish()
         let key = try await service.revoke(try input.parameter("keyId"), of: try input.parameter("name"))
         return Answer.object { writer in
             writer.member("issuerId", service.issuerID)
@@ -73,48 +74,33 @@ struct CallerRoutes: Sendable {
     }
 }
 
-/// The body of a request for a caller key, read with all its violations at once.
+/// The body of a request for a caller key.
 struct CallerKeyBody: Sendable {
     let app: String
     let publicKey: String
+    /// Nil for a configured caller, which has its own; the caller may say so with null.
     let scopes: Set<Scope>?
 
-    /// - Throws: `invalidRequest` with every violation.
-    init(_ members: JSONMembers) throws(ServiceError) {
-        var violations: [Violation] = []
-        for name in members.map(\.key).sorted() where !["app", "publicKey", "scopes"].contains(name) {
-            violations.append(
-                Violation(field: name, rule: "unknownField", message: "`\(name)` is not a field of this request."))
-        }
-        let app = Self.string("app", in: members, &violations)
-        let publicKey = Self.string("publicKey", in: members, &violations)
-        scopes = Self.scopes(in: members, &violations)
-        guard violations.isEmpty, let app, let publicKey else { throw .invalid(violations) }
+    /// Reads the body; nil when a rule is broken.
+    init?(_ fields: inout FieldReader) {
+        let app = fields.text("app", isRequired: true)
+        let publicKey = fields.text("publicKey", isRequired: true)
+        scopes = Self.scopes(&fields)
+        guard let app, let publicKey else { return nil }
         self.app = app
         self.publicKey = publicKey
     }
 
-    private static func string(_ name: String, in members: JSONMembers, _ violations: inout [Violation]) -> String? {
-        guard let text = members[name]?.string else {
-            let rule = members[name] == nil ? "required" : "type"
-            violations.append(Violation(field: name, rule: rule, message: "`\(name)` must be a string."))
-            return nil
+    private static func scopes(_ fields: inout FieldReader) -> Set<Scope>? {
+        guard let names = fields.array("scopes", isRequired: false, takesNull: true, expected: "a list of scopes")
+        else { return nil }
+        let scopes = names.compactMap { name in
+            if case .string(let text) = name { Scope(rawValue: text) } else { nil }
         }
-        return text
-    }
-
-    private static func scopes(in members: JSONMembers, _ violations: inout [Violation]) -> Set<Scope>? {
-        guard let slice = members["scopes"], slice.kind != .null else { return nil }
-        guard let elements = slice.array else {
-            violations.append(Violation(field: "scopes", rule: "type", message: "`scopes` must be a list of scopes."))
-            return nil
-        }
-        let scopes = elements.map { $0.string.flatMap(Scope.init(rawValue:)) }
-        if scopes.contains(nil) {
+        if scopes.count < names.count {
             let known = Scope.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-            violations.append(
-                Violation(field: "scopes", rule: "enum", message: "Each of `scopes` must be one of \(known)."))
+            fields.note("scopes", "enum", "Each of `scopes` must be one of \(known).")
         }
-        return Set(scopes.compactMap(\.self))
+        return Set(scopes)
     }
 }

@@ -5,7 +5,6 @@ import JSON
 
 /// The refund requests that Apple asks about.
 struct CaseRoutes: Sendable {
-    private static let filters: Set<String> = ["state", "user", "transactionId", "environment"]
     /// The longest `note`, in bytes of UTF-8.
     private static let maximumNoteBytes = 500
 
@@ -15,25 +14,15 @@ struct CaseRoutes: Sendable {
 
     /// `GET …/cases`: soonest deadline first.
     func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in
-            try input.refuseUnknownQuery(besides: Self.filters.union(PageRequest.parameters))
-        }
-        let page = checks.run { () throws(ServiceError) in
-            try PageRequest(of: "cases", app, input, maximumSize: CaseQuery.maximumPageSize, tokens)
-        }
-        let states = checks.run { () throws(ServiceError) in try input.choices("state", RefundCase.State.self) }
-        let owner = checks.run { () throws(ServiceError) in try input.userFilter() }
-        let transactionID = checks.run { () throws(ServiceError) in try input.transactionFilter() }
-        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
-        guard checks.havePassed, let page, let states, let owner, let transactionID, let environment else {
-            throw checks.error
-        }
+        var fields = try input.fields()
+        let page = PageRequest(
+            &fields, of: "cases", app, input, maximumSize: CaseQuery.maximumPageSize, tokens)
         var query = CaseQuery(limit: page.limit)
-        query.states = states
-        query.owner = owner
-        query.transactionID = transactionID
-        query.environment = environment
+        query.states = fields.choices("state", RefundCase.State.self)
+        query.owner = fields.user(in: .query)
+        query.transactionID = fields.identifier("transactionId", .transaction, in: .query, isRequired: false)
+        query.environment = fields.environment(for: app)
+        try fields.finish()
         query.after = try page.position(CaseQuery.Position.init(text:))
         let found = try await service.cases(app: app, query)
         let (cases, next) = page.page(found) { CaseQuery.Position(deadline: $0.deadline, id: $0.id).text }
@@ -48,17 +37,15 @@ struct CaseRoutes: Sendable {
 
     /// `GET …/cases/{caseId}`: with its deliveries.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
+        try input.fields().finish()
         return try await answer(try await service.refundCase(app: app, id: try input.parameter("caseId")))
     }
 
     /// `POST …/cases/{caseId}:decline`.
     func decline(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        var fields = BodyFields(try input.jsonObject())
+        var fields = try input.fields()
         let note = fields.text("note", isRequired: false, bytes: 1...Self.maximumNoteBytes)
-        fields.refuseUnknown()
-        guard fields.havePassed else { throw fields.error }
+        try fields.finish()
         let declined = try await service.decline(
             app: app, id: try input.parameter("caseId"), note: note, caller: input.caller?.name ?? "")
         return try await answer(declined)

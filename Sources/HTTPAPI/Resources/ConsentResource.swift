@@ -8,14 +8,12 @@ struct ConsentRoutes: Sendable {
 
     /// `PUT …/users/{user}/consent`.
     func record(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        let user = try UserID(try input.parameter("user"))
-        var fields = BodyFields(try input.jsonObject())
+        var fields = try input.fields()
+        let user = fields.user()
         let isConsented = fields.boolean("consented")
         let source = fields.text("source", bytes: 1...ConsentService.maximumSourceBytes)
         let time = fields.time("at")
-        fields.refuseUnknown()
-        guard fields.havePassed, let isConsented, let source else { throw fields.error }
+        guard fields.isValid, let user, let isConsented, let source else { throw fields.error }
         let outcome = try await service.record(
             app: app, user: user, isConsented: isConsented, source: source, at: time,
             caller: input.caller?.name ?? "")
@@ -28,8 +26,7 @@ struct ConsentRoutes: Sendable {
 
     /// `GET …/users/{user}/consent`.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        let user = try UserID(try input.parameter("user"))
+        let user = try input.user()
         let history = try await service.history(app: app, user: user)
         return Answer.object { writer in
             writer.member("app", app.slug)
@@ -43,8 +40,7 @@ struct ConsentRoutes: Sendable {
 
     /// `DELETE …/users/{user}`.
     func erase(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        let user = try UserID(try input.parameter("user"))
+        let user = try input.user()
         let report = try await service.erase(app: app, user: user)
         return Answer.object(capacity: 1024) { ErasureBody.write(report, app, user, to: &$0) }
     }

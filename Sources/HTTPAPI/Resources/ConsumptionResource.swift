@@ -1,7 +1,5 @@
 import Domain
-import Foundation
 import HTTPTypes
-import JSON
 
 /// Sending consumption: path and body to one request of the service, its delivery to JSON.
 ///
@@ -13,195 +11,124 @@ struct ConsumptionRoutes: Sendable {
 
     /// `POST /v1/apps/{app}/users/{user}/consumption`.
     func forUser(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let user = try UserID(try input.parameter("user"))
-        return try await send(app, input, .body, route: "users/\(user)") { .user(user, transactionID: $0) }
+        try await send(app, input) { ConsumptionSubject(ofUser: &$0, app) }
     }
 
     /// `POST /v1/apps/{app}/transactions/{transactionId}/consumption`.
     func forTransaction(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let transactionID = try input.identifier("transactionId", .transaction)
-        return try await send(app, input, .path(transactionID), route: "transactions/\(transactionID)") { _ in
-            .transaction(transactionID)
-        }
+        try await send(app, input) { ConsumptionSubject(ofTransaction: &$0, app) }
     }
 
     /// `POST /v1/apps/{app}/cases/{caseId}/consumption`.
     func forCase(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let id = try input.parameter("caseId")
-        return try await send(app, input, .refundCase, route: "cases/\(id)") { _ in .refundCase(id) }
+        try await send(app, input) { ConsumptionSubject(ofCase: &$0) }
     }
 
-    /// `route`: what tells the paths below an app apart; it goes into idempotency keys.
     private func send(
-        _ app: App, _ input: RequestInput, _ source: ConsumptionBody.TransactionSource, route: String,
-        _ target: (String?) -> ConsumptionService.Target
+        _ app: App, _ input: RequestInput, about read: (inout FieldReader) -> ConsumptionSubject?
     ) async throws(ServiceError) -> Answer {
-        let members = try input.jsonObject()
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in
-            try input.refuseUnknownQuery(besides: source == .refundCase ? [] : ["environment"])
+        var fields = try input.fields(headers: [.idempotencyKey])
+        let subject = read(&fields)
+        let isSubjectKnown = fields.isValidSoFar
+        let key = fields.idempotencyKey()
+        let deadline = fields.time("deadline")
+        let reading = Self.answer(&fields, app)
+        guard fields.isValid, let subject, let answer = reading.answer else {
+            // What the purchase forbids is told along, so that whoever mends the body need not come a third time.
+            if let subject, isSubjectKnown {
+                fields.note(
+                    await service.violations(
+                        of: reading.outline, about: subject.target, in: subject.environment, app))
+            }
+            throw fields.error
         }
-        let key = checks.run { () throws(ServiceError) in try IdempotencyKeyHeader.key(input.headers) }
-        let body = checks.run { () throws(ServiceError) in
-            try ConsumptionBody(members, app: app, source, queryEnvironment: try input.single("environment"))
-        }
-        guard checks.havePassed, let key, let body else { throw checks.error }
-        let caller = input.caller?.name ?? ""
+        let (caller, environment) = (input.caller?.name ?? "", subject.environment)
         let request = ConsumptionService.Request(
-            caller: caller, target: target(body.transactionID), answer: body.answer, environment: body.environment,
-            deadline: body.deadline, wait: min(wait(input.preferences), input.timeLeft),
+            caller: caller, target: subject.target, answer: answer, environment: environment, deadline: deadline,
+            wait: min(wait(input.preferences), input.timeLeft),
             idempotencyKey: key.map {
-                IdempotencyKey(caller: caller, app: app.slug, route: "\(route)/consumption", key: $0)
+                IdempotencyKey(caller: caller, app: app.slug, route: "\(subject.route)/consumption", key: $0)
             },
-            requestContent: Array("\(body.environment?.rawValue ?? "") ".utf8) + input.body, slot: input.slot)
-        let delivery = try await service.send(
-            request, input.call(app, body.environment, priority: .deadlineBound))
-        var answer = Answer.object(delivery.state == .accepted ? .ok : .accepted) {
+            requestContent: Array("\(environment?.rawValue ?? "") ".utf8) + (input.body ?? []), slot: input.slot)
+        let delivery = try await service.send(request, input.call(app, environment, priority: .deadlineBound))
+        var answered = Answer.object(delivery.state == .accepted ? .ok : .accepted) {
             DeliveryBody.write(delivery, to: &$0)
         }
-        if delivery.state != .accepted { answer.headers[.location] = "/v1/apps/\(app.slug)/deliveries/\(delivery.id)" }
-        return answer
+        if delivery.state != .accepted {
+            answered.headers[.location] = "/v1/apps/\(app.slug)/deliveries/\(delivery.id)"
+        }
+        return answered
     }
 
     /// How long the client waits; with both preferences, so long and no longer (RFC 7240 section 4.3).
     private func wait(_ preferences: PreferHeader) -> Duration {
         preferences.wait.map(Duration.seconds) ?? (preferences.respondsAsync ? .zero : defaultWait)
     }
-}
-
-/// The body of a consumption request, read with all its violations at once.
-struct ConsumptionBody: Sendable {
-    /// Where a request says what it is about.
-    enum TransactionSource: Equatable {
-        /// In the body, if at all.
-        case body
-        /// In the path; the body may say the same.
-        case path(String)
-        /// The case that the path names knows the transaction and its environment.
-        case refundCase
-    }
-
-    /// What the body names; nil when it names none.
-    let transactionID: String?
-    let environment: AppStoreEnvironment?
-    let deadline: Date?
-    let answer: ConsumptionAnswer
-
-    /// Reads a body; `queryEnvironment` is the query parameter `environment`.
-    ///
-    /// - Throws: `invalidRequest` with every violation, `environmentNotAllowed`.
-    init(
-        _ members: JSONMembers, app: App, _ source: TransactionSource, queryEnvironment: String?
-    ) throws(ServiceError) {
-        var violations: [Violation] = []
-        var fields = members.fieldValues
-        let named = Self.take("transactionId", from: &fields, expected: "a string", &violations)
-        let environmentText = Self.take("environment", from: &fields, expected: "a string", &violations)
-        Self.check(named, environmentText, source, &violations)
-        if let environmentText, let queryEnvironment, environmentText != queryEnvironment {
-            violations.append(
-                Violation(
-                    field: "environment", rule: "contradiction",
-                    message: "Body and query name different environments; give it once."))
-        }
-        var environment: AppStoreEnvironment?
-        Self.collect(&violations) { () throws(ServiceError) in
-            environment = try RequestInput.environment(environmentText ?? queryEnvironment, for: app)
-        }
-        let deadlineText = Self.take("deadline", from: &fields, expected: "an RFC 3339 time", &violations)
-        let deadline = deadlineText.flatMap(Timestamp.date)
-        if deadlineText != nil, deadline == nil {
-            violations.append(
-                Violation(
-                    field: "deadline", rule: "format",
-                    message: "`deadline` must be an RFC 3339 time, such as 2026-01-31T12:00:00Z."))
-        }
-        var answer: ConsumptionAnswer?
-        Self.collect(&violations) { () throws(ServiceError) in
-            answer = try Self.answer(members["appleV1"], rest: fields, app: app)
-        }
-        guard violations.isEmpty, let answer else { throw .invalid(violations) }
-        transactionID = named
-        self.environment = environment
-        self.deadline = deadline
-        self.answer = answer
-    }
-
-    /// Checks what the body says of the transaction against where the request says it.
-    private static func check(
-        _ transactionID: String?, _ environment: String?, _ source: TransactionSource,
-        _ violations: inout [Violation]
-    ) {
-        switch source {
-        case .body:
-            guard let transactionID else { return }
-            collect(&violations) { () throws(ServiceError) in
-                try AppleIdentifier.transaction.check(transactionID, field: "transactionId")
-            }
-        case .path(let path):
-            guard let transactionID, transactionID != path else { return }
-            violations.append(
-                Violation(
-                    field: "transactionId", rule: "contradiction",
-                    message: "The body names another transaction than the path; leave it out of the body."))
-        case .refundCase:
-            for (name, value) in [("transactionId", transactionID), ("environment", environment)] where value != nil {
-                violations.append(
-                    Violation(
-                        field: name, rule: "contradiction",
-                        message: "The case of the path knows its `\(name)`; leave it out of the body."))
-            }
-        }
-    }
 
     /// Version 1 when `appleV1` is there, else version 2.
-    private static func answer(
-        _ version1: JSONSlice?, rest: [String: FieldValue], app: App
-    ) throws(ServiceError) -> ConsumptionAnswer {
-        guard let version1 else {
-            return .v2(try ConsumptionRules.version2(rest, passThrough: app.additionalConsumptionFields))
+    private static func answer(_ fields: inout FieldReader, _ app: App) -> ConsumptionRules.Reading {
+        guard fields.holds("appleV1") else {
+            return ConsumptionRules.version2(&fields, passThrough: app.additionalConsumptionFields)
         }
-        var violations = rest.keys.filter { $0 != "appleV1" }.sorted().map {
-            Violation(
-                field: $0, rule: "unknownField",
-                message: "`\($0)` cannot stand beside `appleV1`; put version 1 fields inside it.")
+        fields.unknownFieldProblem = "cannot stand beside `appleV1`; put version 1 fields inside it"
+        let reading = fields.object("appleV1", expected: "an object of the version 1 fields") {
+            ConsumptionRules.version1(&$0)
         }
-        var answer: ConsumptionV1?
-        if let object = version1.object {
-            collect(&violations) { () throws(ServiceError) in
-                answer = try ConsumptionRules.version1(object.fieldValues)
-            }
-        } else {
-            violations.append(
-                Violation(
-                    field: "appleV1", rule: "type", message: "`appleV1` must be an object of the version 1 fields."))
-        }
-        guard violations.isEmpty, let answer else { throw .invalid(violations) }
-        return .v1(answer)
+        return reading ?? ConsumptionRules.Reading(outline: .v1, answer: nil)
+    }
+}
+
+/// What a consumption request is about, by path, query and body.
+private struct ConsumptionSubject {
+    let target: ConsumptionService.Target
+    /// What tells the paths below an app apart; it goes into idempotency keys.
+    let route: String
+    /// Where the transaction is, if the caller says.
+    var environment: AppStoreEnvironment?
+
+    /// The user of the path, and the transaction that the body names, if it names one; nil when a rule is broken.
+    init?(ofUser fields: inout FieldReader, _ app: App) {
+        let user = fields.user()
+        let transactionID = fields.identifier("transactionId", .transaction, in: .body, isRequired: false)
+        environment = Self.environment(&fields, app)
+        guard let user else { return nil }
+        target = .user(user, transactionID: transactionID)
+        route = "users/\(user)"
     }
 
-    private static func take(
-        _ name: String, from fields: inout [String: FieldValue], expected: String, _ violations: inout [Violation]
-    ) -> String? {
-        switch fields.removeValue(forKey: name) {
-        case nil: return nil
-        case .string(let text): return text
-        case .some(let other):
-            violations.append(
-                Violation(field: name, rule: "type", message: "`\(name)` must be \(expected), not \(other.typeName)."))
-            return nil
+    /// The transaction of the path; the body may say the same.
+    init?(ofTransaction fields: inout FieldReader, _ app: App) {
+        let transactionID = fields.identifier("transactionId", .transaction, in: .path)
+        if let named = fields.text("transactionId"), let transactionID, named != transactionID {
+            fields.note(
+                "transactionId", "contradiction",
+                "The body names another transaction than the path; leave it out of the body.")
         }
+        environment = Self.environment(&fields, app)
+        guard let transactionID else { return nil }
+        target = .transaction(transactionID)
+        route = "transactions/\(transactionID)"
     }
 
-    /// Runs one check and keeps what it finds, so that the next one runs too.
-    private static func collect(_ violations: inout [Violation], _ check: () throws(ServiceError) -> Void) {
-        do {
-            try check()
-        } catch {
-            violations +=
-                error.violations.isEmpty
-                ? [Violation(field: "environment", rule: error.reason.rawValue, message: error.message)]
-                : error.violations
+    /// The case of the path, which knows the transaction and its environment.
+    init?(ofCase fields: inout FieldReader) {
+        for name in ["transactionId", "environment"] {
+            fields.forbid(
+                name, "contradiction", "The case of the path knows its `\(name)`; leave it out of the body.")
         }
+        guard let id = fields.text("caseId", in: .path) else { return nil }
+        target = .refundCase(id)
+        route = "cases/\(id)"
+    }
+
+    /// The environment that body or query name.
+    private static func environment(_ fields: inout FieldReader, _ app: App) -> AppStoreEnvironment? {
+        let inQuery = fields.environment(for: app)
+        let inBody = fields.environment(for: app, in: .body)
+        if let inBody, let inQuery, inBody != inQuery {
+            fields.note(
+                "environment", "contradiction", "Body and query name different environments; give it once.")
+        }
+        return inBody ?? inQuery
     }
 }

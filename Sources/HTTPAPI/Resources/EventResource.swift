@@ -13,21 +13,16 @@ struct EventRoutes: Sendable {
 
     /// `GET …/events`: in the order of their commits.
     func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in
-            try input.refuseUnknownQuery(besides: ["after", "from", "limit", "wait"])
-        }
-        let start = checks.run { () throws(ServiceError) in try Self.start(input) }
-        let limit = checks.run { () throws(ServiceError) in
-            try input.integer("limit", in: 1...EventFeed.maximumPageSize) ?? Self.defaultLimit
-        }
-        let wait = checks.run { () throws(ServiceError) in try input.integer("wait", in: 0...Self.maximumWait) ?? 0 }
-        guard checks.havePassed, let start, let limit, let wait else { throw checks.error }
+        var fields = try input.fields()
+        let start = Self.start(&fields)
+        let limit = fields.integer("limit", in: .query, from: 1...EventFeed.maximumPageSize, isRequired: false)
+        let wait = fields.integer("wait", in: .query, from: 0...Self.maximumWait, isRequired: false) ?? 0
+        try fields.finish()
         // Whoever waits for events does no work meanwhile.
         if wait > 0 { input.slot?.leave() }
         defer { input.slot?.retake() }
         let page = try await feed.events(
-            app: app, from: start, limit: limit, wait: min(.seconds(wait), input.timeLeft))
+            app: app, from: start, limit: limit ?? Self.defaultLimit, wait: min(.seconds(wait), input.timeLeft))
         return Answer.object(capacity: 128 + page.events.count * EventBody.size) { writer in
             writer.memberArray("events") { writer in
                 for event in page.events { writer.object { EventBody.write(event, to: &$0) } }
@@ -37,23 +32,15 @@ struct EventRoutes: Sendable {
         }
     }
 
-    private static func start(_ input: RequestInput) throws(ServiceError) -> EventFeed.Start {
-        let cursor = try input.single("after")
-        let time = try input.time("from")
-        switch (cursor, time) {
-        case (nil, nil): return .now
-        case (nil, let time?): return .time(time)
-        case (let cursor?, nil):
-            guard let position = Int64(cursor), position >= 0, String(position) == cursor else {
-                throw violation("after", "format", "`after` must be the `cursor` of an earlier answer.")
-            }
-            return .cursor(position)
-        case (.some, .some): throw violation("from", "exclusive", "Give `after` or `from`, not both.")
+    private static func start(_ fields: inout FieldReader) -> EventFeed.Start {
+        let cursor = fields.value(
+            "after", in: .query, isRequired: false, expected: "the `cursor` of an earlier answer"
+        ) { text in
+            Int64(text).flatMap { $0 >= 0 && String($0) == text ? $0 : nil }
         }
-    }
-
-    private static func violation(_ field: String, _ rule: String, _ message: String) -> ServiceError {
-        .invalid([Violation(field: field, rule: rule, message: message)])
+        let time = fields.time("from", in: .query)
+        if cursor != nil, time != nil { fields.note("from", "exclusive", "Give `after` or `from`, not both.") }
+        return cursor.map(EventFeed.Start.cursor) ?? time.map(EventFeed.Start.time) ?? .now
     }
 }
 

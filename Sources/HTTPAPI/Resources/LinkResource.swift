@@ -8,37 +8,36 @@ struct LinkRoutes: Sendable {
 
     /// `GET …/links`.
     func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        let links = try await service.links(app: app, user: try UserID(try input.parameter("user")))
-        return Self.answer(links)
+        Self.answer(try await service.links(app: app, user: try input.user()))
     }
 
     /// `PUT …/links/{kind}/{value}`.
     func declare(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: ["environment", "transfer"])
+        var fields = try input.fields()
+        let user = fields.user()
+        let target = Self.target(&fields)
+        let environment = fields.environment(for: app)
+        let transfer = fields.flag("transfer")
+        guard fields.isValid, let user, let target else { throw fields.error }
         let (link, isNew) = try await service.declare(
-            app: app, user: try UserID(try input.parameter("user")), target: try Self.target(input),
-            environment: try input.environment(for: app), transfer: try input.flag("transfer"),
+            app: app, user: user, target: target, environment: environment, transfer: transfer,
             caller: input.caller?.name ?? "")
         return Answer.object(isNew ? .created : .ok) { LinkBody.write(link, to: &$0) }
     }
 
     /// `DELETE …/links/{kind}/{value}`.
     func end(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        let ended = try await service.end(
-            app: app, user: try UserID(try input.parameter("user")), target: try Self.target(input))
-        return Self.answer(ended)
+        var fields = try input.fields()
+        let user = fields.user()
+        let target = Self.target(&fields)
+        guard fields.isValid, let user, let target else { throw fields.error }
+        return Self.answer(try await service.end(app: app, user: user, target: target))
     }
 
-    private static func target(_ input: RequestInput) throws(ServiceError) -> LinkTarget {
-        guard let kind = LinkTarget.Kind(rawValue: try input.parameter("kind")) else {
-            let kinds = LinkTarget.Kind.allCases.map(\.rawValue).joined(separator: ", ")
-            throw .invalid([
-                Violation(field: "kind", rule: "enum", message: "The kind of a link is one of \(kinds).")
-            ])
-        }
-        return LinkTarget(kind, try input.parameter("value"))
+    private static func target(_ fields: inout FieldReader) -> LinkTarget? {
+        let kind = fields.choice("kind", LinkTarget.Kind.self, in: .path)
+        guard let value = fields.text("value", in: .path), let kind else { return nil }
+        return LinkTarget(kind, value)
     }
 
     private static func answer(_ links: [Link]) -> Answer {

@@ -5,38 +5,22 @@ import JSON
 
 /// The notifications that have come, and those that somebody forwards.
 struct ReceivedNotificationRoutes: Sendable {
-    private static let filters: Set<String> = [
-        "type", "subtype", "user", "transactionId", "environment", "since",
-    ]
-
     let service: NotificationService
     let tokens: PageTokenCoder
 
     /// `GET …/notifications`: latest first.
     func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in
-            try input.refuseUnknownQuery(besides: Self.filters.union(PageRequest.parameters))
-        }
-        let page = checks.run { () throws(ServiceError) in
-            try PageRequest(of: "notifications", app, input, maximumSize: NotificationQuery.maximumPageSize, tokens)
-        }
-        let type = checks.run { () throws(ServiceError) in try input.single("type") }
-        let subtype = checks.run { () throws(ServiceError) in try input.single("subtype") }
-        let user = checks.run { () throws(ServiceError) in try input.userFilter() }
-        let transactionID = checks.run { () throws(ServiceError) in try input.transactionFilter() }
-        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
-        let since = checks.run { () throws(ServiceError) in try input.time("since") }
-        guard checks.havePassed, let page, let type, let subtype, let user, let transactionID, let environment,
-            let since
-        else { throw checks.error }
+        var fields = try input.fields()
+        let page = PageRequest(
+            &fields, of: "notifications", app, input, maximumSize: NotificationQuery.maximumPageSize, tokens)
         var query = NotificationQuery(limit: page.limit)
-        query.type = type
-        query.subtype = subtype
-        query.user = user
-        query.transactionID = transactionID
-        query.environment = environment
-        query.since = since
+        query.type = fields.text("type", in: .query)
+        query.subtype = fields.text("subtype", in: .query)
+        query.user = fields.user(in: .query)
+        query.transactionID = fields.identifier("transactionId", .transaction, in: .query, isRequired: false)
+        query.environment = fields.environment(for: app)
+        query.since = fields.time("since", in: .query)
+        try fields.finish()
         query.before = try page.position { Int64($0) }
         let found = try await service.notifications(app: app, query)
         let (entries, next) = page.page(found) { String($0.position) }
@@ -52,10 +36,9 @@ struct ReceivedNotificationRoutes: Sendable {
 
     /// `GET …/notifications/{notificationUUID}`.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in try input.refuseUnknownQuery(besides: ["include"]) }
-        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
-        guard checks.havePassed, let includesSigned else { throw checks.error }
+        var fields = try input.fields()
+        let includesSigned = fields.includesSigned()
+        try fields.finish()
         let stored = try await service.notification(app: app, uuid: try input.parameter("notificationUUID"))
         let signedSize = includesSigned ? stored.notification.signed.utf8.count : 0
         return Answer.object(capacity: NotificationBody.capacity([stored]) + signedSize) {
@@ -65,9 +48,10 @@ struct ReceivedNotificationRoutes: Sendable {
 
     /// `POST …/notifications`: one that came in elsewhere.
     func forward(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        let body = try SignedPayloadBody(try input.jsonObject(), takesUnknown: false)
-        switch try await service.receive(body.signedPayload, app: app, source: .forwarded) {
+        var fields = try input.fields()
+        let signed = SignedPayload.read(&fields)
+        guard fields.isValid, let signed else { throw fields.error }
+        switch try await service.receive(signed, app: app, source: .forwarded) {
         case .new(let uuid): return Answer.object(.created) { $0.member("notificationUUID", uuid) }
         case .known(let uuid): return Answer.object { $0.member("notificationUUID", uuid) }
         }
@@ -84,8 +68,11 @@ struct WebhookRoutes: Sendable {
     /// `POST /webhooks/apple/{app}`; Apple may add members to the body.
     func receive(_ input: RequestInput) async throws(ServiceError) -> Answer {
         let app = try apps.app(try input.parameter("app"))
-        let body = try SignedPayloadBody(try input.jsonObject(), takesUnknown: true)
-        _ = try await service.receive(body.signedPayload, app: app, source: .webhook)
+        var fields = try input.fields()
+        fields.ignoreUnknown()
+        let signed = SignedPayload.read(&fields)
+        guard fields.isValid, let signed else { throw fields.error }
+        _ = try await service.receive(signed, app: app, source: .webhook)
         return Answer.object { _ in }
     }
 }
@@ -93,19 +80,10 @@ struct WebhookRoutes: Sendable {
 /// The body around a notification that Apple signed.
 ///
 /// Source: https://developer.apple.com/documentation/appstoreservernotifications/responsebodyv2
-struct SignedPayloadBody: Sendable {
-    /// Compact JWS, unverified.
-    let signedPayload: String
-
-    /// `takesUnknown`: whether members are let pass that the body does not have today.
-    ///
-    /// - Throws: `invalidRequest`.
-    init(_ members: JSONMembers, takesUnknown: Bool) throws(ServiceError) {
-        var fields = BodyFields(members)
-        let signed = fields.text("signedPayload", bytes: 1...Routes.maximumNotificationBytes)
-        if !takesUnknown { fields.refuseUnknown() }
-        guard fields.havePassed, let signed else { throw fields.error }
-        signedPayload = signed
+enum SignedPayload {
+    /// The notification: compact JWS, unverified.
+    static func read(_ fields: inout FieldReader) -> String? {
+        fields.text("signedPayload", bytes: 1...Routes.maximumNotificationBytes)
     }
 }
 
@@ -116,10 +94,9 @@ struct NotificationRoutes: Sendable {
 
     /// `POST …/testNotifications`.
     func requestTest(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in try input.refuseUnknownQuery(besides: ["environment"]) }
-        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
-        guard checks.havePassed, let environment else { throw checks.error }
+        var fields = try input.fields()
+        let environment = fields.environment(for: app, isRequired: true)
+        guard fields.isValid, let environment else { throw fields.error }
         let token = try await gateway.requestTestNotification(input.call(app, environment))
         var answer = Answer.object(.accepted) { writer in
             writer.member("testNotificationToken", token)
@@ -135,14 +112,11 @@ struct NotificationRoutes: Sendable {
 
     /// `GET …/testNotifications/{token}`.
     func test(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        let token = checks.run { () throws(ServiceError) in try input.identifier("token", .testNotification) }
-        checks.require { () throws(ServiceError) in
-            try input.refuseUnknownQuery(besides: ["environment", "include"])
-        }
-        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
-        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
-        guard checks.havePassed, let token, let environment, let includesSigned else { throw checks.error }
+        var fields = try input.fields()
+        let token = fields.identifier("token", .testNotification, in: .path)
+        let environment = fields.environment(for: app, isRequired: true)
+        let includesSigned = fields.includesSigned()
+        guard fields.isValid, let token, let environment else { throw fields.error }
         let sent = try await gateway.testNotification(token, input.call(app, environment))
         return Answer.object(capacity: 4096) {
             NotificationBody.write(sent, includesSigned: includesSigned, to: &$0)
@@ -151,19 +125,13 @@ struct NotificationRoutes: Sendable {
 
     /// `POST …/appleNotificationHistory:query`: one page of Apple's a call.
     func history(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let fields = try input.jsonObject().fieldValues
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in
-            try input.refuseUnknownQuery(besides: ["environment", "include", "paginationToken"])
-        }
-        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
-        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
-        let token = checks.run { () throws(ServiceError) in try Self.paginationToken(input) }
+        var fields = try input.fields()
+        let environment = fields.environment(for: app, isRequired: true)
+        let includesSigned = fields.includesSigned()
+        let token = PagePosition.paginationToken(&fields)
         // Without an environment the wider window is the one that cannot refuse too much.
-        let query = checks.run { () throws(ServiceError) in
-            try NotificationHistoryQuery(fields, environment: environment ?? .production, now: now())
-        }
-        guard checks.havePassed, let environment, let includesSigned, let token, let query else { throw checks.error }
+        let query = NotificationHistoryQuery(&fields, environment: environment ?? .production, now: now())
+        guard fields.isValid, let environment, let query else { throw fields.error }
         let page = try await gateway.notificationHistoryPage(
             query, paginationToken: token, input.call(app, environment)
         ).verifiedWhole()
@@ -177,12 +145,6 @@ struct NotificationRoutes: Sendable {
             writer.member("hasMore", page.hasMore)
             writer.memberIfPresent("paginationToken", page.paginationToken)
         }
-    }
-
-    private static func paginationToken(_ input: RequestInput) throws(ServiceError) -> String? {
-        guard let token = try input.single("paginationToken") else { return nil }
-        try PagePosition.checkPaginationToken(token)
-        return token
     }
 }
 

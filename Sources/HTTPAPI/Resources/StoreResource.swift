@@ -9,17 +9,11 @@ struct StoreRoutes: Sendable {
 
     /// `POST /v1/store:backup`.
     func backup(_ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
-        let members = try input.jsonObject()
-        var violations = members.map(\.key).sorted().filter { $0 != "path" }.map { name in
-            Violation(field: name, rule: "unknownField", message: "`\(name)` is not a field of this request.")
+        var fields = try input.fields()
+        let path = fields.string("path", expected: "the absolute path of a new file") {
+            $0.hasPrefix("/") && !$0.hasSuffix("/")
         }
-        let path = members["path"]?.string
-        if path?.hasPrefix("/") != true || path?.hasSuffix("/") == true {
-            violations.append(
-                Violation(field: "path", rule: "format", message: "`path` must be the absolute path of a new file."))
-        }
-        guard violations.isEmpty, let path else { throw .invalid(violations) }
+        guard fields.isValid, let path else { throw fields.error }
         let now = try await store.backup(to: path)
         return Answer.object(.created) { writer in
             writer.member("path", path)
@@ -29,7 +23,7 @@ struct StoreRoutes: Sendable {
 
     /// `POST /v1/store:check`.
     func check(_ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
+        try input.fields().finish()
         let problems = try await store.problems()
         return Answer.object { writer in
             writer.memberArray("problems") { writer in
@@ -40,7 +34,7 @@ struct StoreRoutes: Sendable {
 
     /// `POST /v1/deliveries:release`.
     func release(_ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.refuseUnknownQuery(besides: [])
+        try input.fields().finish()
         let (hold, waiting) = try await store.releaseSending()
         return Answer.object { writer in
             if let hold {

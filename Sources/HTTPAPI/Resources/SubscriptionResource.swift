@@ -9,10 +9,10 @@ struct SubscriptionRoutes: Sendable {
 
     /// `GET …/users/{user}/subscriptions`.
     func forUser(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        let request = checks.run { () throws(ServiceError) in try UserRequest(app, input, besides: ["status"]) }
-        let statuses = checks.run { () throws(ServiceError) in try Self.statuses(input) }
-        guard let request, let statuses else { throw checks.error }
+        var fields = try input.fields()
+        let request = UserRequest(&fields, app)
+        let statuses = SubscriptionStatus.filter(&fields)
+        guard fields.isValid, let request else { throw fields.error }
         let list = try await service.subscriptions(
             of: request.user, statuses: statuses, isPartialAllowed: request.isPartialAllowed,
             input.call(app, request.environment))
@@ -29,12 +29,10 @@ struct SubscriptionRoutes: Sendable {
 
     /// `GET …/transactions/{transactionId}/subscriptions`.
     func forTransaction(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        let request = checks.run { () throws(ServiceError) in
-            try TransactionRequest(app, input, takesInclude: true, besides: ["status"])
-        }
-        let statuses = checks.run { () throws(ServiceError) in try Self.statuses(input) }
-        guard let request, let statuses else { throw checks.error }
+        var fields = try input.fields()
+        let request = TransactionRequest(&fields, app, takesInclude: true)
+        let statuses = SubscriptionStatus.filter(&fields)
+        guard fields.isValid, let request else { throw fields.error }
         let found = try await gateway.subscriptionStatuses(
             request.identifier, statuses: statuses, input.call(app, request.environment))
         let subscriptions = found.subscriptions
@@ -44,10 +42,6 @@ struct SubscriptionRoutes: Sendable {
             SubscriptionBody.write(
                 "subscriptions", subscriptions, includesSigned: request.includesSigned, to: &writer)
         }
-    }
-
-    private static func statuses(_ input: RequestInput) throws(ServiceError) -> [SubscriptionStatus] {
-        try SubscriptionStatus.filter(input.query.filter { $0.name == "status" }.map(\.value))
     }
 }
 
@@ -92,13 +86,10 @@ struct ExtensionRoutes: Sendable {
 
     /// `PUT …/transactions/{transactionId}/renewalExtension`.
     func extend(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let fields = try input.jsonObject().fieldValues
-        var checks = RequestChecks()
-        let request = checks.run { () throws(ServiceError) in
-            try TransactionRequest(app, input, .originalTransaction)
-        }
-        let wanted = checks.run { () throws(ServiceError) in try RenewalExtension(fields) }
-        guard let request, let wanted else { throw checks.error }
+        var fields = try input.fields()
+        let request = TransactionRequest(&fields, app, .originalTransaction)
+        let wanted = RenewalExtension(&fields)
+        guard fields.isValid, let request, let wanted else { throw fields.error }
         let outcome = try await gateway.extendRenewalDate(
             wanted, originalTransactionID: request.identifier, input.call(app, request.environment))
         return Answer.object { writer in
@@ -112,12 +103,10 @@ struct ExtensionRoutes: Sendable {
 
     /// `POST …/renewalExtensions`.
     func extendAll(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let fields = try input.jsonObject().fieldValues
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in try input.refuseUnknownQuery(besides: ["environment"]) }
-        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
-        let wanted = checks.run { () throws(ServiceError) in try MassRenewalExtension(fields) }
-        guard checks.havePassed, let environment, let wanted else { throw checks.error }
+        var fields = try input.fields()
+        let environment = fields.environment(for: app, isRequired: true)
+        let wanted = MassRenewalExtension(&fields)
+        guard fields.isValid, let environment, let wanted else { throw fields.error }
         let identifier = try await gateway.extendRenewalDates(wanted, input.call(app, environment))
         var answer = Answer.object(.accepted) { writer in
             writer.member("requestIdentifier", identifier)
@@ -132,16 +121,11 @@ struct ExtensionRoutes: Sendable {
 
     /// `GET …/renewalExtensions/{productId}/{requestIdentifier}`.
     func status(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        let product = checks.run { () throws(ServiceError) in try input.identifier("productId", .product) }
-        let identifier = checks.run { () throws(ServiceError) in
-            let text = try input.parameter("requestIdentifier")
-            try MassRenewalExtension.checkIdentifier(text, field: "requestIdentifier")
-            return text
-        }
-        checks.require { () throws(ServiceError) in try input.refuseUnknownQuery(besides: ["environment"]) }
-        let environment = checks.run { () throws(ServiceError) in try input.requiredEnvironment(for: app) }
-        guard checks.havePassed, let product, let identifier, let environment else { throw checks.error }
+        var fields = try input.fields()
+        let product = fields.identifier("productId", .product, in: .path)
+        let identifier = MassRenewalExtension.identifier(&fields)
+        let environment = fields.environment(for: app, isRequired: true)
+        guard fields.isValid, let product, let identifier, let environment else { throw fields.error }
         let status = try await gateway.massExtensionStatus(
             productID: product, requestIdentifier: identifier, input.call(app, environment))
         return Answer.object { writer in

@@ -10,16 +10,12 @@ struct TransactionListRoutes: Sendable {
 
     /// `GET …/transactions/{transactionId}/history`; `version=1` reads Apple's deprecated endpoint.
     func history(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        let isVersion1 = checks.run { () throws(ServiceError) in try input.wantsVersion1() }
-        let request = checks.run { () throws(ServiceError) in
-            try TransactionRequest(
-                app, input, takesInclude: true,
-                besides: HistoryFilter.parameterNames.union(["revision", "version"]))
-        }
-        let filter = checks.run { () throws(ServiceError) in try HistoryFilter(query: input.query) }
-        let revision = checks.run { () throws(ServiceError) in try Self.revision(input) }
-        guard checks.havePassed, let isVersion1, let request, let filter, let revision else { throw checks.error }
+        var fields = try input.fields()
+        let isVersion1 = fields.wantsVersion1()
+        let request = TransactionRequest(&fields, app, takesInclude: true)
+        let filter = HistoryFilter(&fields)
+        let revision = PagePosition.revision(&fields)
+        guard fields.isValid, let request else { throw fields.error }
         let call = input.call(app, request.environment)
         let pages =
             isVersion1
@@ -33,15 +29,12 @@ struct TransactionListRoutes: Sendable {
     /// `GET …/transactions/{transactionId}/refunds`; `version=1` reads Apple's deprecated endpoint, which has no pages
     /// and takes an original transaction id.
     func refunds(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        let isVersion1 = checks.run { () throws(ServiceError) in try input.wantsVersion1() }
-        let request = checks.run { () throws(ServiceError) in
-            try TransactionRequest(
-                app, input, isVersion1 == true ? .originalTransaction : .transaction, takesInclude: true,
-                besides: isVersion1 == true ? ["version"] : ["revision", "version"])
-        }
-        let revision = checks.run { () throws(ServiceError) in try Self.revision(input) }
-        guard checks.havePassed, let isVersion1, let request, let revision else { throw checks.error }
+        var fields = try input.fields()
+        let isVersion1 = fields.wantsVersion1()
+        let request = TransactionRequest(
+            &fields, app, isVersion1 ? .originalTransaction : .transaction, takesInclude: true)
+        let revision = isVersion1 ? nil : PagePosition.revision(&fields)
+        guard fields.isValid, let request else { throw fields.error }
         let call = input.call(app, request.environment)
         let pages =
             isVersion1
@@ -50,12 +43,6 @@ struct TransactionListRoutes: Sendable {
             }
             : gateway.refunds(request.identifier, from: revision, call)
         return try await stream(pages, includesSigned: request.includesSigned, requestID: input.requestID)
-    }
-
-    private static func revision(_ input: RequestInput) throws(ServiceError) -> String? {
-        guard let revision = try input.single("revision") else { return nil }
-        try PagePosition.checkRevision(revision)
-        return revision
     }
 
     /// Passes Apple's pages on as they come.

@@ -8,7 +8,7 @@ struct TransactionRoutes: Sendable {
 
     /// `GET …/transactions/{transactionId}`.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let request = try TransactionRequest(app, input, takesInclude: true)
+        let request = try input.transaction(app, takesInclude: true)
         let transaction = try await gateway.transaction(request.identifier, input.call(app, request.environment))
         let capacity = TransactionBody.capacity(
             CollectionOfOne(transaction), includesSigned: request.includesSigned)
@@ -19,7 +19,7 @@ struct TransactionRoutes: Sendable {
 
     /// `GET …/transactions/{transactionId}/appTransaction`.
     func appTransaction(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let request = try TransactionRequest(app, input, takesInclude: true)
+        let request = try input.transaction(app, takesInclude: true)
         let found = try await gateway.appTransaction(request.identifier, input.call(app, request.environment))
         return Answer.object(capacity: 512 + found.data.payload.count + found.data.signed.utf8.count) { writer in
             writer.memberRaw("appTransaction", found.data.payload)
@@ -31,11 +31,10 @@ struct TransactionRoutes: Sendable {
 
     /// `PUT …/transactions/{transactionId}/appAccountToken`.
     func setAppAccountToken(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let fields = try input.jsonObject().fieldValues
-        var checks = RequestChecks()
-        let request = checks.run { () throws(ServiceError) in try TransactionRequest(app, input, .originalTransaction) }
-        let token = checks.run { () throws(ServiceError) in try AppAccountToken.read(fields) }
-        guard let request, let token else { throw checks.error }
+        var fields = try input.fields()
+        let request = TransactionRequest(&fields, app, .originalTransaction)
+        let token = AppAccountToken.read(&fields)
+        guard fields.isValid, let request, let token else { throw fields.error }
         let environment = try await gateway.setAppAccountToken(
             token, originalTransactionID: request.identifier, input.call(app, request.environment))
         return Answer.object { writer in
@@ -47,7 +46,7 @@ struct TransactionRoutes: Sendable {
 
     /// `POST …/transactions/{transactionId}:finish`.
     func finish(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let request = try TransactionRequest(app, input)
+        let request = try input.transaction(app)
         let environment = try await gateway.finish(request.identifier, input.call(app, request.environment))
         return Answer.object { writer in
             writer.member("transactionId", request.identifier)
@@ -57,15 +56,11 @@ struct TransactionRoutes: Sendable {
 
     /// `POST …/transactions:batchGet`.
     func batchGet(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let fields = try input.jsonObject().fieldValues
-        var checks = RequestChecks()
-        checks.require { () throws(ServiceError) in
-            try input.refuseUnknownQuery(besides: ["environment", "include"])
-        }
-        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
-        let environment = checks.run { () throws(ServiceError) in try input.environment(for: app) }
-        let identifiers = checks.run { () throws(ServiceError) in try TransactionBatchService.identifiers(fields) }
-        guard checks.havePassed, let includesSigned, let environment, let identifiers else { throw checks.error }
+        var fields = try input.fields()
+        let includesSigned = fields.includesSigned()
+        let environment = fields.environment(for: app)
+        let identifiers = TransactionBatchService.identifiers(&fields)
+        guard fields.isValid, let identifiers else { throw fields.error }
         let entries = try await batch.transactions(identifiers, input.call(app, environment))
         let capacity = TransactionBody.capacity(
             entries.compactMap { try? $0.result.get() }, includesSigned: includesSigned)
@@ -116,14 +111,11 @@ struct OrderRoutes: Sendable {
 
     /// `GET …/orders/{orderId}`: production only, as Apple has no such call in the sandbox.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        let identifier = checks.run { () throws(ServiceError) in try input.identifier("orderId", .order) }
-        checks.require { () throws(ServiceError) in
-            try input.refuseUnknownQuery(besides: ["environment", "include"])
-        }
-        checks.require { () throws(ServiceError) in try Self.requireProduction(app, input) }
-        let includesSigned = checks.run { () throws(ServiceError) in try input.includesSigned() }
-        guard checks.havePassed, let identifier, let includesSigned else { throw checks.error }
+        var fields = try input.fields()
+        let identifier = fields.identifier("orderId", .order, in: .path)
+        Self.requireProduction(&fields, app)
+        let includesSigned = fields.includesSigned()
+        guard fields.isValid, let identifier else { throw fields.error }
         let order = try await gateway.order(identifier, input.call(app, .production))
         guard order.status != Self.invalidStatus else {
             throw ServiceError(.orderNotFound, "Apple knows no order `\(identifier)` of app `\(app.slug)`.")
@@ -141,13 +133,11 @@ struct OrderRoutes: Sendable {
         }
     }
 
-    private static func requireProduction(_ app: App, _ input: RequestInput) throws(ServiceError) {
-        guard try input.environment(for: app) != .sandbox else {
-            throw .invalid([
-                Violation(
-                    field: "environment", rule: "enum", message: "Orders can only be looked up in `Production`.")
-            ])
+    private static func requireProduction(_ fields: inout FieldReader, _ app: App) {
+        if fields.environment(for: app) == .sandbox {
+            fields.note("environment", "enum", "Orders can only be looked up in `Production`.")
+        } else {
+            _ = fields.check { () throws(ServiceError) in try app.require(.production) }
         }
-        _ = try RequestInput.environment(AppStoreEnvironment.production.rawValue, for: app)
     }
 }

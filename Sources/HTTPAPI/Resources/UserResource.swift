@@ -12,7 +12,9 @@ struct UserOverviewRoutes: Sendable {
 
     /// `GET …/users/{user}`.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let request = try UserRequest(app, input)
+        var fields = try input.fields()
+        let request = UserRequest(&fields, app)
+        guard fields.isValid, let request else { throw fields.error }
         let history = try await consent.history(app: app, user: request.user)
         let openCases = try await openCases(of: request.user, app, request.environment)
         let overview = try await service.overview(
@@ -62,35 +64,28 @@ struct UserOverviewRoutes: Sendable {
 
 /// A user's refunds and purchases, a page at a time.
 struct UserPurchasesRoutes: Sendable {
-    private static let parameters: Set<String> = ["pageSize", "pageToken"]
-
     let service: UserPurchasesService
 
     /// `GET …/users/{user}/refunds`.
     func refunds(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        try await page(app, input, besides: []) { .refunds }
+        try await page(app, input) { _ in .refunds }
     }
 
     /// `GET …/users/{user}/transactions`.
     func transactions(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         // Ours is the order: newest first, whatever order Apple is read in.
-        let filters = HistoryFilter.parameterNames.subtracting(["sort"])
-        return try await page(app, input, besides: filters) { () throws(ServiceError) in
-            .transactions(try HistoryFilter(query: input.query.filter { $0.name != "sort" }))
-        }
+        try await page(app, input) { .transactions(HistoryFilter(&$0, takesSort: false)) }
     }
 
     private func page(
-        _ app: App, _ input: RequestInput, besides filters: Set<String>, _ list: () throws(ServiceError) -> UserList
+        _ app: App, _ input: RequestInput, _ list: (inout FieldReader) -> UserList
     ) async throws(ServiceError) -> Answer {
-        var checks = RequestChecks()
-        let given = checks.run { () throws(ServiceError) in
-            try UserRequest(app, input, besides: filters.union(Self.parameters))
-        }
-        let list = checks.run(list)
-        let pageSize = checks.run { () throws(ServiceError) in try input.single("pageSize") }
-        let pageToken = checks.run { () throws(ServiceError) in try input.single("pageToken") }
-        guard checks.havePassed, let given, let list, let pageSize, let pageToken else { throw checks.error }
+        var fields = try input.fields()
+        let given = UserRequest(&fields, app)
+        let list = list(&fields)
+        let pageSize = fields.text("pageSize", in: .query)
+        let pageToken = fields.text("pageToken", in: .query)
+        guard fields.isValid, let given else { throw fields.error }
         let request = UserPurchasesService.Request(
             user: given.user, list: list, pageSize: pageSize.map { Int($0) ?? -1 }, pageToken: pageToken,
             isPartialAllowed: given.isPartialAllowed)
