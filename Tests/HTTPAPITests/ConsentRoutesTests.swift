@@ -61,6 +61,15 @@ struct ConsentRoutesTests {
         #expect(try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } == fields)
     }
 
+    @Test func `rules of path, query and body are told together`() async throws {
+        let long = String(repeating: "u", count: 129)
+        let reply = try await fixture().send(
+            .put, "/v1/apps/coins/users/\(long)/consent?at=now", body: #"{"consented":1,"by":"me"}"#)
+        #expect(reply.status == 400)
+        let fields = try reply.json["violations"]?.array?.compactMap { $0["field"]?.string }
+        #expect(fields == ["at", "user", "consented", "source", "by"])
+    }
+
     @Test func `an erasure tells what is gone, what stays and why`() async throws {
         let fixture = try await fixture()
         _ = try await fixture.send(.put, "\(user)/links/transactionId/1")

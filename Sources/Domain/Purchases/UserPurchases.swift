@@ -21,7 +21,7 @@ package struct UserPurchasesService: Sendable {
     private let purchases: PurchaseReader
     private let snapshots: SnapshotCache
     private let tokens: PageTokenCoder
-    private let limits: Limits
+    package let limits: Limits
     private let now: WallClock
     private let makeSnapshotID: @Sendable () -> String
 
@@ -47,7 +47,7 @@ package struct UserPurchasesService: Sendable {
     package struct Request: Sendable {
         package let user: UserID
         package let list: UserList
-        /// Entries a page; nil for the default.
+        /// Entries a page, within the limits; nil for the default.
         package let pageSize: Int?
         /// Nil for the first page.
         package let pageToken: String?
@@ -65,15 +65,8 @@ package struct UserPurchasesService: Sendable {
 
     /// One page of a user's list; the first reads Apple, the others a snapshot of what was read.
     ///
-    /// - Throws: `invalidRequest`, `noTransactionKnown`, `pageTokenInvalid`, `snapshotExpired`, or what the gateway throws.
+    /// - Throws: `noTransactionKnown`, `pageTokenInvalid`, `snapshotExpired`, or what the gateway throws.
     package func page(_ request: Request, _ call: UpstreamCall) async throws(ServiceError) -> UserPurchasesPage {
-        if let pageSize = request.pageSize, !(1...limits.maximumPageSize).contains(pageSize) {
-            throw .invalid([
-                Violation(
-                    field: "pageSize", rule: "range",
-                    message: "`pageSize` is an integer from 1 to \(limits.maximumPageSize).")
-            ])
-        }
         let query = Self.canonicalQuery(request, call)
         if let text = request.pageToken {
             let token = try tokens.token(text)

@@ -59,9 +59,9 @@ extension FieldReader {
 
     /// A text as it is; without a rule of its own it may be empty.
     package mutating func text(
-        _ name: String, in position: Position = .body, isRequired: Bool = false, expected: String = "a string"
+        _ name: String, in position: Position = .body, isRequired: Bool = false
     ) -> String? {
-        value(name, in: position, isRequired: isRequired, expected: expected) { $0 }
+        value(name, in: position, isRequired: isRequired, expected: "a string") { $0 }
     }
 
     /// A text within these bounds, in bytes of UTF-8.
@@ -110,7 +110,8 @@ extension FieldReader {
     package mutating func identifier(
         _ name: String, _ kind: AppleIdentifier, in position: Position, isRequired: Bool = true
     ) -> String? {
-        guard let text = text(name, in: position, isRequired: isRequired, expected: kind.rule) else { return nil }
+        let text: String? = value(name, in: position, isRequired: isRequired, expected: kind.rule) { $0 }
+        guard let text else { return nil }
         return check { () throws(ServiceError) in
             try kind.check(text, field: name)
             return text

@@ -83,11 +83,12 @@ struct UserPurchasesRoutes: Sendable {
         var fields = try input.fields()
         let given = UserRequest(&fields, app)
         let list = list(&fields)
-        let pageSize = fields.text("pageSize", in: .query)
+        let pageSize = fields.integer(
+            "pageSize", in: .query, from: 1...service.limits.maximumPageSize, isRequired: false)
         let pageToken = fields.text("pageToken", in: .query)
         guard fields.isValid, let given else { throw fields.error }
         let request = UserPurchasesService.Request(
-            user: given.user, list: list, pageSize: pageSize.map { Int($0) ?? -1 }, pageToken: pageToken,
+            user: given.user, list: list, pageSize: pageSize, pageToken: pageToken,
             isPartialAllowed: given.isPartialAllowed)
         let page = try await service.page(request, input.call(app, given.environment))
         let capacity = TransactionBody.capacity(page.transactions, includesSigned: given.includesSigned)
