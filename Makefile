@@ -9,10 +9,9 @@ KEEP ?=
 
 SOURCES := Package.swift Sources Tests
 
-# One set of flags for all that is built for debugging, so that each target goes on where another has stopped, and a
-# folder of its own for what is optimised. The index serves editors, which make their own, and XCTest, which is not used.
-DEBUG := --disable-index-store --disable-xctest
-RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release --disable-index-store
+# What is built for debugging is built by `swift build` without flags, so that each target goes on where another has
+# stopped; what is optimised has flags and a folder of its own.
+RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release
 PROGRAMS := .build/debug
 
 # What the system must provide: package, how to tell that it is there, and what it is for.
@@ -56,7 +55,7 @@ deps: ## Install the native packages that are missing; does nothing when they ar
 
 .PHONY: build
 build: deps ## Build everything for debugging, the tests too
-	swift build $(DEBUG) --build-tests
+	swift build --build-tests
 
 .PHONY: release
 release: deps ## Build both programs optimised, with the Swift runtime linked in, into .build-release/release
@@ -67,12 +66,12 @@ release: deps ## Build both programs optimised, with the Swift runtime linked in
 # Both programs for debugging: what the demo and the checks run.
 .PHONY: programs
 programs: deps
-	swift build $(DEBUG) --product purser
-	swift build $(DEBUG) --product appstore-simulator
+	swift build --product purser
+	swift build --product appstore-simulator
 
 .PHONY: test
 test: build ## Run every test
-	swift test $(DEBUG) --skip-build
+	swift test --skip-build --disable-xctest
 
 .PHONY: demo
 demo: programs ## Play the main use against a simulated App Store; KEEP=1 leaves it running
@@ -110,7 +109,7 @@ SEED ?=
 crash-test: build ## Kill the daemon under load and compare what it promised with what arrived; CRASH_KILLS=300 CRASH_SECONDS=240 SEED=
 	@rm -f .build/crash-report; status=0; \
 	CRASH_KILLS=$(CRASH_KILLS) CRASH_SECONDS=$(CRASH_SECONDS) SEED=$(SEED) CRASH_REPORT=.build/crash-report \
-	    swift test $(DEBUG) --skip-build --filter CrashTests || status=$$?; \
+	    swift test --skip-build --disable-xctest --filter CrashTests || status=$$?; \
 	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
 	exit $$status
 
