@@ -191,7 +191,7 @@ struct DaemonFixture: Sendable {
                     caller: Caller(name: "billing", scopes: ["coins": Set(Scope.allCases)]),
                     tokenDigest: try SHA256Digest.digest(Array(token.utf8)))
             ],
-            deliveries: DeliveriesConfiguration(wait: Wait.limit),
+            deliveries: DeliveriesConfiguration(wait: Wait.limit, lookUp: Wait.limit),
             notifications: NotificationsConfiguration(
                 history: options.searchesHistory ? .standard : nil),
             shutdown: ShutdownConfiguration(drainDelay: options.drainDelay))

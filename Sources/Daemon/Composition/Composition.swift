@@ -130,6 +130,7 @@ extension Services.Settings {
         dispatch = DispatchPolicy(
             concurrency: configuration.deliveries.concurrency, attemptTime: configuration.apple.deadline)
         consumptionWait = configuration.deliveries.wait
+        consumptionLookUp = configuration.deliveries.lookUp
         consumptionPolicies = configuration.consumptionPolicies
         warnBefore = configuration.cases.warnBefore
         retention = configuration.retention

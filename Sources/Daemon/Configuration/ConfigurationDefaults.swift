@@ -96,6 +96,8 @@ package enum ConfigurationDefaults {
         package static let concurrency = BoundedSetting.count(64, in: 1...1000)
         /// `deliveries.wait`: how long a caller waits for the outcome unless its `Prefer` header says otherwise.
         package static let wait = BoundedSetting.duration(.seconds(5), in: .zero ... .minutes(1))
+        /// How much of that wait Apple is given to say what the answer is about; no setting.
+        package static let lookUp = Duration.seconds(2)
     }
 
     /// `cases`: how refund cases are watched.

@@ -6,13 +6,17 @@ package struct DeliveriesConfiguration: Sendable, Equatable {
     package let concurrency: Int
     /// How long a caller waits for the outcome unless its `Prefer` header says otherwise.
     package let wait: Duration
+    /// How much of it Apple is given to say what the answer is about.
+    package let lookUp: Duration
 
     package init(
         concurrency: Int = ConfigurationDefaults.Deliveries.concurrency.default,
-        wait: Duration = ConfigurationDefaults.Deliveries.wait.default
+        wait: Duration = ConfigurationDefaults.Deliveries.wait.default,
+        lookUp: Duration = ConfigurationDefaults.Deliveries.lookUp
     ) {
         self.concurrency = concurrency
         self.wait = wait
+        self.lookUp = lookUp
     }
 }
 

@@ -115,7 +115,7 @@ extension ConsumptionService {
         _ subject: Subject, _ call: UpstreamCall, until waitEnd: ContinuousClock.Instant
     ) async throws(ServiceError) -> PurchaseFacts? {
         let now = clock.monotonicNow()
-        let end = min(waitEnd, now + Self.longestLookUp)
+        let end = min(waitEnd, now + longestLookUp)
         guard now < end else { return nil }
         let lookUp = UpstreamCall(
             app: call.app, environment: subject.environment, deadline: end, caller: call.caller,

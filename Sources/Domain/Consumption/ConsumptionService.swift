@@ -46,15 +46,13 @@ package struct ConsumptionService: Sendable {
         }
     }
 
-    /// How long an answer waits for what Apple says of its purchase, before it is accepted without.
-    static let longestLookUp = Duration.seconds(2)
-
     let gateway: any AppStoreGateway
     let deliveries: any DeliveryStore
     let cases: any CaseStore
     let links: any LinkStore
     let waiters: DeliveryWaiters
     let clock: ServiceClock
+    let longestLookUp: Duration
     let logger: Logger
     private let kick: @Sendable (Delivery) -> Void
     private let makeID: @Sendable (Date) -> String
@@ -68,13 +66,15 @@ package struct ConsumptionService: Sendable {
     ///   - waiters: tells what becomes of deliveries.
     ///   - kick: tells the dispatcher of a delivery that is to be sent.
     ///   - clock: the time of day, and waits.
+    ///   - longestLookUp: how long an answer waits for what Apple says of its purchase, before it is accepted without.
     ///   - makeID: makes a delivery's id, ordered by the time given.
     ///   - digest: SHA-256.
     ///   - logger: where trouble is told.
     package init(
         gateway: any AppStoreGateway, deliveries: any DeliveryStore, cases: any CaseStore, links: any LinkStore,
         waiters: DeliveryWaiters, kick: @escaping @Sendable (Delivery) -> Void, clock: ServiceClock,
-        makeID: @escaping @Sendable (Date) -> String, digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
+        longestLookUp: Duration, makeID: @escaping @Sendable (Date) -> String,
+        digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
     ) {
         self.gateway = gateway
         self.deliveries = deliveries
@@ -83,6 +83,7 @@ package struct ConsumptionService: Sendable {
         self.waiters = waiters
         self.kick = kick
         self.clock = clock
+        self.longestLookUp = longestLookUp
         self.makeID = makeID
         self.digest = digest
         self.logger = logger

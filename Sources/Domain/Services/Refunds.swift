@@ -44,8 +44,8 @@ package struct Refunds: Sendable {
             worker: ports.makeID(clock.now()), logger: logger)
         let consumption = ConsumptionService(
             gateway: ports.appStore, deliveries: ports.deliveries, cases: ports.cases, links: ports.links,
-            waiters: waiters, kick: dispatcher.kick(for:), clock: clock, makeID: ports.makeID, digest: ports.digest,
-            logger: logger)
+            waiters: waiters, kick: dispatcher.kick(for:), clock: clock,
+            longestLookUp: settings.consumptionLookUp, makeID: ports.makeID, digest: ports.digest, logger: logger)
         let consent = ConsentService(
             store: ports.consents, deliveries: ports.deliveries, transfers: transfers, waiters: waiters,
             now: clock.now)

@@ -96,6 +96,8 @@ extension Services {
         package var dispatch = DispatchPolicy()
         /// How long an answer waits for what becomes of it when its caller does not say.
         package var consumptionWait: Duration = .seconds(5)
+        /// How much of that wait Apple is given to say what the answer is about.
+        package var consumptionLookUp: Duration = .seconds(2)
         /// What is answered for an app when nobody else does, by slug.
         package var consumptionPolicies: [String: ConsumptionPolicy] = [:]
         /// How long before its deadline an open case is warned of.
