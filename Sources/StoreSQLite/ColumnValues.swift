@@ -30,7 +30,7 @@ extension Row {
         try value(column, as: String?.self) == nil ? nil : known(column)
     }
 
-    /// A time.
+    /// A time: a column holds its UNIX milliseconds.
     func date(_ column: String) throws -> Date { Date(milliseconds: try value(column)) }
 
     /// A time, nil for NULL.
@@ -60,21 +60,9 @@ extension Row {
             isAdvancedCommerce: try value("isAdvancedCommerce"))
     }
 
-    private static func unknown(_ column: String) -> DatabaseError {
+    static func unknown(_ column: String) -> DatabaseError {
         DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown value in column \(column)")
     }
-}
-
-// Times in rows are UNIX milliseconds.
-
-extension Date {
-    init(milliseconds: Int64) { self.init(timeIntervalSince1970: TimeInterval(milliseconds) / 1000) }
-
-    /// The nearest millisecond.
-    var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
-
-    /// As it comes back from its row.
-    var asStored: Date { Date(milliseconds: milliseconds) }
 }
 
 /// The conditions of a `WHERE`, each with its arguments.

@@ -54,7 +54,6 @@ extension DeliveryRow {
         _ changed: Delivery, adding attempts: [DeliveryAttempt] = [], at now: Date, in database: Database
     ) throws -> Delivery {
         var changed = changed
-        let attempts = attempts.map(\.asStored)
         try AttemptRow.append(attempts, to: changed.id, behind: changed.attemptCount, in: database)
         changed.attempts += attempts
         changed.attemptCount += attempts.count
@@ -89,7 +88,7 @@ extension DeliveryRow {
         ended.state = state
         ended.failure = failure
         ended.nextAttemptAt = nil
-        ended.endedAt = now.asStored
+        ended.endedAt = now
         return try save(ended, adding: attempts, at: now, in: database)
     }
 

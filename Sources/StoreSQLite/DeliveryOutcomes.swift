@@ -96,7 +96,7 @@ extension DeliveryRow {
             return try given.end(as: state, because: failure, adding: attempts, at: now, in: database)
         }
         given.delivery.state = .queued
-        given.delivery.nextAttemptAt = now.asStored
+        given.delivery.nextAttemptAt = now
         return try save(given.delivery, adding: attempts, at: now, in: database)
     }
 
@@ -110,7 +110,7 @@ extension DeliveryRow {
             delivery.environment = environment
         }
         // What an erasure removed does not come back.
-        if let purchase = conclusion.purchase?.asStored, purchase != delivery.purchase, !isErased {
+        if let purchase = conclusion.purchase, purchase != delivery.purchase, !isErased {
             try Self.save(purchase, of: delivery.id, in: database)
             delivery.purchase = purchase
         }
@@ -140,7 +140,7 @@ extension DeliveryRow {
         case .retry(let date, let failure):
             if let cancellation { return try end(.cancelled, cancellation) }
             row.delivery.state = .queued
-            row.delivery.nextAttemptAt = date.asStored
+            row.delivery.nextAttemptAt = date
             row.delivery.failure = failure
             return try save(row.delivery, adding: conclusion.attempts, at: now, in: database)
         }

@@ -90,24 +90,10 @@ enum AttemptRow {
             try statement.execute(
                 arguments: [
                     deliveryID, count + offset + 1, attempt.startedAt.milliseconds,
-                    attempt.duration.microseconds, attempt.httpStatus, attempt.errorCode, attempt.failure,
+                    attempt.duration.wholeMicroseconds, attempt.httpStatus, attempt.errorCode, attempt.failure,
                 ])
         }
     }
-}
-
-extension DeliveryAttempt {
-    /// As it comes back from its row.
-    var asStored: DeliveryAttempt {
-        DeliveryAttempt(
-            startedAt: startedAt.asStored, duration: .microseconds(duration.microseconds),
-            httpStatus: httpStatus, errorCode: errorCode, failure: failure)
-    }
-}
-
-extension Duration {
-    /// The whole microseconds.
-    fileprivate var microseconds: Int64 { components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000 }
 }
 
 // Failures and lists of texts in rows are JSON: they are read as a whole, and their texts may be any.

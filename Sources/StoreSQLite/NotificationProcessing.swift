@@ -22,7 +22,7 @@ extension SQLiteStore: NotificationStore {
             }
             var change = CaseRules.Change.none
             if let notice {
-                change = try CaseRow.apply(notice.asStored, owner: owner, newID: newCaseID, at: now, in: database)
+                change = try CaseRow.apply(notice, owner: owner, newID: newCaseID, at: now, in: database)
             }
             try NotificationRow.markProcessed(app: app, uuid: uuid, user: owner, at: now, in: database)
             return change
@@ -53,15 +53,6 @@ extension PurchaseFacts {
         Set([transactionID, originalTransactionID]).map {
             KnownIdentifier(identifier: $0, environment: environment, appTransactionID: appTransactionID)
         }
-    }
-}
-
-extension CaseRules.Notice {
-    /// The notice with instants to the millisecond, as they come back from their rows.
-    fileprivate var asStored: CaseRules.Notice {
-        CaseRules.Notice(
-            message: message, notificationUUID: notificationUUID, app: app, purchase: purchase.asStored,
-            signedAt: signedAt.asStored, receivedAt: receivedAt.asStored)
     }
 }
 

@@ -23,7 +23,7 @@ extension SQLiteStore: StoreMaintenance {
         _ kind: @escaping @Sendable (Database, _ end: Date, _ limit: Int) throws -> Int, _ lifetime: Duration,
         at now: Date, _ limit: Int
     ) async throws(ServiceError) -> Int {
-        let end = now.addingTimeInterval(-(lifetime / .seconds(1)))
+        let end = now.advanced(by: .zero - lifetime)
         return try await write("remove what is no longer kept") { try kind($0, end, limit) }
     }
 }

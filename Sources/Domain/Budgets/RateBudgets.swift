@@ -97,7 +97,7 @@ package struct BudgetClock: Sendable {
 
     /// The time of day at an instant, as the time of day is told now.
     func date(of time: BudgetTime) -> Date {
-        Date(timeIntervalSince1970: Double(time.milliseconds + lead) / 1000)
+        Date(milliseconds: time.milliseconds + lead)
     }
 
     /// The instant at a time of day, as the time of day is told now.
@@ -115,8 +115,4 @@ extension Duration {
     fileprivate var milliseconds: Int64 {
         components.seconds * 1000 + components.attoseconds / 1_000_000_000_000_000
     }
-}
-
-extension Date {
-    fileprivate var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
 }

@@ -125,7 +125,7 @@ struct CaseWarner: Sendable {
     func warn(_ backlog: [CaseBacklog], _ warned: inout Warned, at now: Date) async throws(ServiceError) {
         guard let widest = thresholds.last, now >= warned.nextLook else { return }
         warned.byCase = warned.byCase.filter { $0.value.deadline > now }
-        let horizon = now.addingTimeInterval(widest / .seconds(1))
+        let horizon = now.advanced(by: widest)
         for entry in backlog where entry.nearestDeadline <= horizon {
             var query = CaseQuery(limit: CaseQuery.maximumPageSize)
             query.states = [.open]

@@ -56,8 +56,8 @@ struct PolicyResponder: Sendable {
             guard let policy = policies[entry.app], let app = apps.all.first(where: { $0.slug == entry.app }),
                 app.environments.contains(entry.environment)
             else { continue }
-            let horizon = now.addingTimeInterval(
-                entry.environment == .sandbox ? 2 * RefundCase.answerWindow : policy.beforeDeadline / .seconds(1))
+            let horizon = now.advanced(
+                by: entry.environment == .sandbox ? .seconds(2 * RefundCase.answerWindow) : policy.beforeDeadline)
             guard entry.nearestDeadline < horizon else { continue }
             let open = try await cases.unansweredCases(
                 app: entry.app, environment: entry.environment, deadlineBefore: horizon,

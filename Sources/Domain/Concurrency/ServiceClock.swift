@@ -1,13 +1,17 @@
 package import Foundation
 
 /// The clocks of our own work: the time of day, for rows and Apple's deadlines, and a monotonic one, for waits.
+///
+/// Here time comes in, and here it is rounded, once: every time of day in our work is a whole millisecond, so that what is
+/// answered, what is kept and what is read again are equal.
 package struct ServiceClock: Sendable {
+    /// The time of day, in whole milliseconds.
     package let now: WallClock
     package let monotonicNow: @Sendable () -> ContinuousClock.Instant
     package let sleep: @Sendable (Duration) async throws -> Void
 
     /// - Parameters:
-    ///   - now: the time of day.
+    ///   - now: the time of day, as exact as it may be.
     ///   - monotonicNow: what waits are measured by.
     ///   - sleep: waits by the same clock; throws when the task is cancelled.
     package init(
@@ -15,7 +19,7 @@ package struct ServiceClock: Sendable {
         monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
         sleep: @escaping @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
     ) {
-        self.now = now
+        self.now = { now().roundedToMilliseconds }
         self.monotonicNow = monotonicNow
         self.sleep = sleep
     }
@@ -33,3 +37,21 @@ package struct ServiceClock: Sendable {
 ///
 /// Durations and deadlines never come from it: they use a monotonic clock.
 package typealias WallClock = @Sendable () -> Date
+
+// Times of day are whole UNIX milliseconds: those of Apple, those of our rows and those of our answers.
+
+extension Date {
+    /// The time so many milliseconds after 1970; equal numbers are equal times.
+    package init(milliseconds: Int64) { self.init(timeIntervalSince1970: TimeInterval(milliseconds) / 1000) }
+
+    /// The nearest millisecond since 1970.
+    package var milliseconds: Int64 { Int64((timeIntervalSince1970 * 1000).rounded()) }
+
+    /// The nearest whole millisecond.
+    package var roundedToMilliseconds: Date { Date(milliseconds: milliseconds) }
+
+    /// The whole millisecond nearest to so much later.
+    package func advanced(by duration: Duration) -> Date {
+        addingTimeInterval(duration / .seconds(1)).roundedToMilliseconds
+    }
+}

@@ -3,7 +3,8 @@ package import Foundation
 /// Keeps what users agreed to, and erases users.
 ///
 /// Each method is one atomic operation; what it promises is on disk when it returns, and whatever it changes is told in the
-/// events of the same operation. Every method throws `storeUnavailable`.
+/// events of the same operation. Every method throws `storeUnavailable`. Times of day are whole milliseconds, as
+/// `ServiceClock` tells them, so that what is returned equals what is read afterwards.
 package protocol ConsentStore: Sendable {
     /// Records what a user said; a withdrawal also cancels the deliveries that it stands against.
     ///

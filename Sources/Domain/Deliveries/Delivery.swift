@@ -97,6 +97,7 @@ package struct Delivery: Sendable, Equatable {
 /// One try to hand a delivery to Apple.
 package struct DeliveryAttempt: Sendable, Equatable {
     package let startedAt: Date
+    /// In whole microseconds.
     package let duration: Duration
     /// Apple's HTTP status; nil when no answer came.
     package let httpStatus: Int?
@@ -105,9 +106,15 @@ package struct DeliveryAttempt: Sendable, Equatable {
     /// Why it failed, in few words; nil when Apple accepted.
     package let failure: String?
 
+    /// - Parameters:
+    ///   - startedAt: when it began.
+    ///   - duration: how long it took; what is less than a microsecond is dropped.
+    ///   - httpStatus: Apple's HTTP status; nil when no answer came.
+    ///   - errorCode: Apple's error number, where it sent one.
+    ///   - failure: why it failed, in few words; nil when Apple accepted.
     package init(startedAt: Date, duration: Duration, httpStatus: Int?, errorCode: Int64?, failure: String?) {
         self.startedAt = startedAt
-        self.duration = duration
+        self.duration = .microseconds(duration.wholeMicroseconds)
         self.httpStatus = httpStatus
         self.errorCode = errorCode
         self.failure = failure
@@ -117,6 +124,13 @@ package struct DeliveryAttempt: Sendable, Equatable {
     package static func interrupted(startedAt: Date) -> DeliveryAttempt {
         DeliveryAttempt(
             startedAt: startedAt, duration: .zero, httpStatus: nil, errorCode: nil, failure: "interrupted")
+    }
+}
+
+extension Duration {
+    /// The whole microseconds; what is less is dropped.
+    package var wholeMicroseconds: Int64 {
+        components.seconds * 1_000_000 + components.attoseconds / 1_000_000_000_000
     }
 }
 

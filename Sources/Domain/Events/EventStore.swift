@@ -2,7 +2,7 @@ package import Foundation
 
 /// Keeps what happened, in the order of commits: whoever reads on from a position never misses an event.
 ///
-/// Every method throws `storeUnavailable`.
+/// Every method throws `storeUnavailable`. Times of day are whole milliseconds.
 package protocol EventStore: Sendable {
     /// An app's events behind a position, in order.
     func events(app: String, after position: Int64, limit: Int) async throws(ServiceError) -> [ServiceEvent]

@@ -85,7 +85,8 @@ package struct Link: Sendable, Hashable {
 ///
 /// Each method is one atomic operation; what it promises is on disk when it returns.
 ///
-/// Every method throws `storeUnavailable` when the storage cannot be used.
+/// Every method throws `storeUnavailable` when the storage cannot be used. Times of day are whole milliseconds, as
+/// `ServiceClock` tells them, so that what is returned equals what is read afterwards.
 package protocol LinkStore: Sendable {
     /// The links of a user, ended ones included, in the order they were recorded.
     func links(app: String, user: UserID) async throws(ServiceError) -> [Link]

@@ -239,8 +239,8 @@ extension NotificationHistoryQuery {
     /// What Apple is asked in a pass; the same for each of its pages.
     init(_ search: HistoryProgress.Search) {
         self.init(
-            startDate: Int64(search.start.timeIntervalSince1970 * 1000),
-            endDate: Int64(search.end.timeIntervalSince1970 * 1000),
+            startDate: search.start.milliseconds,
+            endDate: search.end.milliseconds,
             notificationType: search.pass == .consumptionRequests ? "CONSUMPTION_REQUEST" : nil,
             onlyFailures: search.pass == .failures ? true : nil)
     }

@@ -112,7 +112,7 @@ package struct NotificationService: Sendable {
 
 extension AppleNotification {
     /// When Apple signed it, if it says so.
-    var signedAt: Date? { signedDate.map { Date(timeIntervalSince1970: TimeInterval($0) / 1000) } }
+    var signedAt: Date? { signedDate.map(Date.init(milliseconds:)) }
 }
 
 /// Tells whether Apple signed a notification, without asking anybody.
