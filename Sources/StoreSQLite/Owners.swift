@@ -22,12 +22,7 @@ enum OwnerQuery {
 
     /// The links to these identifiers, ended ones included, in the order they were recorded.
     private static func links(app: String, to targets: [LinkTarget], in database: Database) throws -> [Link] {
-        let statement = try database.cachedStatement(
-            sql: "SELECT * FROM link WHERE app = ? AND kind = ? AND value = ? ORDER BY id")
-        return try targets.flatMap { target in
-            try Row.fetchAll(statement, arguments: [app, target.kind.rawValue, target.value])
-                .map { try LinkRow($0).link }
-        }
+        try targets.flatMap { try LinkRow.list(to: $0, app: app, from: database).map(\.link) }
     }
 
     /// The users with a link in force or a record of consent whose id is this one, compared without case.
@@ -135,9 +130,8 @@ enum UserDeliveries {
 
     /// The identifiers that the user's links name, ended ones included, and the user's id as an `appAccountToken`.
     static func targets(of user: UserID, app: String, in database: Database) throws -> Set<LinkTarget> {
-        let links = try Row.fetchAll(
-            database, sql: "SELECT * FROM link WHERE app = ? AND user = ?", arguments: [app, LinkRow.bytes(user)])
-        return Set(try links.map { try LinkRow($0).link.target } + [LinkTarget(.appAccountToken, user.value)])
+        let links = try LinkRow.list(of: user, app: app, from: database)
+        return Set(links.map(\.link.target) + [LinkTarget(.appAccountToken, user.value)])
     }
 }
 

@@ -68,13 +68,11 @@ extension BudgetRecord {
     ///
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     fileprivate init(row: Row) throws {
-        guard let priority = CallPriority(rawValue: try row.value("priority")) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown priority in table budgetRecord")
-        }
         self.init(
             call: BudgetedCall(
                 app: try row.value("app"), endpoint: try row.value("endpoint"),
-                environment: try row.environment, caller: try row.value("caller"), priority: priority),
+                environment: try row.known("environment"), caller: try row.value("caller"),
+                priority: try row.known("priority")),
             minute: try row.value("minute"), calls: try row.value("calls"))
     }
 }
@@ -86,18 +84,6 @@ extension BudgetBlock {
     fileprivate init(row: Row) throws {
         self.init(
             app: try row.value("app"), endpoint: try row.value("endpoint"),
-            environment: try row.environment, until: Date(milliseconds: try row.value("until")))
-    }
-}
-
-extension Row {
-    /// The column `environment`.
-    fileprivate var environment: AppStoreEnvironment {
-        get throws {
-            guard let environment = AppStoreEnvironment(rawValue: try value("environment")) else {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown environment in a budget's table")
-            }
-            return environment
-        }
+            environment: try row.known("environment"), until: try row.date("until"))
     }
 }

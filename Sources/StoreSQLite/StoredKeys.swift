@@ -48,10 +48,9 @@ struct CallerKeyRow: Sendable {
         key = CallerKey(
             id: try row.value("keyId"), caller: try row.value("caller"),
             app: try row.value("app"),
-            publicKey: Array(try row.value("publicKey", as: Data.self)),
+            publicKey: try row.bytes("publicKey"),
             scopes: try row.value("scopes", as: String?.self).map(Self.scopes),
-            createdAt: Date(milliseconds: try row.value("createdAt")),
-            revokedAt: try row.value("revokedAt", as: Int64?.self).map(Date.init(milliseconds:)))
+            createdAt: try row.date("createdAt"), revokedAt: try row.dateIfPresent("revokedAt"))
     }
 
     /// Inserts a key, unless its id is taken.

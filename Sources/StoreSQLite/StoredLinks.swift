@@ -5,10 +5,7 @@ import GRDB
 extension SQLiteStore: LinkStore {
     package func links(app: String, user: UserID) async throws(ServiceError) -> [Link] {
         try await read("read a user's links") { database in
-            try LinkRow.list(
-                database, sql: "SELECT * FROM link WHERE app = ? AND user = ? ORDER BY id",
-                arguments: [app, LinkRow.bytes(user)]
-            ).map(\.link)
+            try LinkRow.list(of: user, app: app, from: database).map(\.link)
         }
     }
 
@@ -17,12 +14,12 @@ extension SQLiteStore: LinkStore {
             var rows: [LinkRow] = []
             for (kind, targets) in Dictionary(grouping: targets, by: \.kind) {
                 for values in targets.map(\.value).sorted().chunks(of: Self.maximumListLength) {
-                    rows += try LinkRow.list(
-                        database,
+                    // Of any number of values: not worth a place among the statements that are kept.
+                    let statement = try database.makeStatement(
                         sql: """
                             SELECT * FROM link WHERE app = ? AND kind = ? AND value IN (\(Self.placeholders(values.count)))
-                            """,
-                        arguments: StatementArguments([app, kind.rawValue] + values))
+                            """)
+                    rows += try LinkRow.list(statement, StatementArguments([app, kind.rawValue] + values))
                 }
             }
             return rows.sorted { $0.id < $1.id }.map(\.link)
@@ -71,16 +68,12 @@ struct LinkRow: Sendable {
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row) throws {
         id = try row.value("id")
-        let environment: String? = try row.value("environment")
         link = Link(
             app: try row.value("app"), user: try Self.user(row.value("user")),
-            target: LinkTarget(try Self.known(row, "kind"), try row.value("value")),
-            environment: try environment == nil ? nil : Self.known(row, "environment"),
-            source: try Self.known(row, "source"),
-            validFrom: try row.value("validFrom", as: Int64?.self).map(Date.init(milliseconds:)),
-            validUntil: try row.value("validUntil", as: Int64?.self).map(Date.init(milliseconds:)),
-            createdAt: Date(milliseconds: try row.value("createdAt")),
-            createdBy: try row.value("createdBy"))
+            target: LinkTarget(try row.known("kind"), try row.value("value")),
+            environment: try row.knownIfPresent("environment"), source: try row.known("source"),
+            validFrom: try row.dateIfPresent("validFrom"), validUntil: try row.dateIfPresent("validUntil"),
+            createdAt: try row.date("createdAt"), createdBy: try row.value("createdBy"))
     }
 
     static func insert(_ link: Link, into database: Database) throws {
@@ -116,7 +109,7 @@ struct LinkRow: Sendable {
     func end(at date: Date, in database: Database) throws -> Link {
         try database.execute(
             sql: "UPDATE link SET validUntil = ? WHERE id = ?", arguments: [date.milliseconds, id])
-        return link.with(validUntil: Date(milliseconds: date.milliseconds), createdAt: link.createdAt)
+        return link.ended(at: date)
     }
 
     /// A user's id as the column `user` holds it.
@@ -124,34 +117,26 @@ struct LinkRow: Sendable {
 
     /// The user's id that the column `user` holds.
     static func user(_ bytes: Data) throws -> UserID {
-        guard let id = String(data: bytes, encoding: .utf8), let user = try? UserID(id) else { throw unknown("user") }
+        guard let id = String(data: bytes, encoding: .utf8), let user = try? UserID(id) else {
+            throw Row.unknown("user")
+        }
         return user
     }
 
     /// A user's id as the column `userFolded` holds it.
     static func folded(_ id: String) -> Data { Data(id.lowercased().utf8) }
 
-    private static func known<Value: RawRepresentable>(_ row: Row, _ column: String) throws -> Value
-    where Value.RawValue == String {
-        guard let value = try Value(rawValue: row.value(column)) else { throw unknown(column) }
-        return value
-    }
-
-    private static func unknown(_ column: String) -> DatabaseError {
-        DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown value in column \(column) of table link")
-    }
-
     /// Applies `LinkRules.declare` and carries its decision out.
     static func declare(
         _ statement: Link, transfer: Bool, in database: Database
     ) throws -> LinkRules.Decision {
-        try apply(statement.asStored, in: database) { LinkRules.declare($0, existing: $1, transfer: transfer) }
+        try apply(statement, in: database) { LinkRules.declare($0, existing: $1, transfer: transfer) }
     }
 
     /// Applies `LinkRules.learn` and carries its decision out.
     @discardableResult
     static func learn(_ statement: Link, in database: Database) throws -> LinkRules.Decision {
-        try apply(statement.asStored, in: database) { LinkRules.learn($0, existing: $1) }
+        try apply(statement, in: database) { LinkRules.learn($0, existing: $1) }
     }
 
     /// Ends the user's links to an identifier that are in force.
@@ -160,30 +145,37 @@ struct LinkRow: Sendable {
     static func end(
         app: String, user: UserID, target: LinkTarget, at date: Date, in database: Database
     ) throws -> [Link] {
-        let ended = try list(
-            database,
-            sql: """
-                SELECT * FROM link
-                WHERE app = ? AND kind = ? AND value = ? AND user = ? AND validUntil IS NULL ORDER BY id
-                """,
-            arguments: [app, target.kind.rawValue, target.value, bytes(user)]
-        ).map { try $0.end(at: date, in: database) }
+        let current = try list(to: target, app: app, from: database)
+            .filter { $0.link.user == user && $0.link.isInForce }
+        let ended = try current.map { try $0.end(at: date, in: database) }
         if !ended.isEmpty { try refreshOwners(of: ended, in: database) }
         return ended
     }
 
+    /// Every link of a user, ended ones included, in the order they were recorded.
+    static func list(of user: UserID, app: String, from database: Database) throws -> [LinkRow] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM link WHERE app = ? AND user = ? ORDER BY id")
+        return try list(statement, [app, bytes(user)])
+    }
+
+    /// Every link to an identifier, ended ones included, in the order they were recorded.
+    static func list(to target: LinkTarget, app: String, from database: Database) throws -> [LinkRow] {
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM link WHERE app = ? AND kind = ? AND value = ? ORDER BY id")
+        return try list(statement, [app, target.kind.rawValue, target.value])
+    }
+
     /// The links that a query for all columns gives.
-    static func list(_ database: Database, sql: String, arguments: StatementArguments) throws -> [LinkRow] {
-        try Row.fetchAll(database, sql: sql, arguments: arguments).map(LinkRow.init)
+    fileprivate static func list(_ statement: Statement, _ arguments: StatementArguments) throws -> [LinkRow] {
+        try Row.fetchAll(statement, arguments: arguments).map(LinkRow.init)
     }
 
     /// Loads the links of a statement's identifier, asks the rule, and carries out its decision.
     private static func apply(
         _ statement: Link, in database: Database, rule: (_ statement: Link, _ existing: [Link]) -> LinkRules.Decision
     ) throws -> LinkRules.Decision {
-        let rows = try list(
-            database, sql: "SELECT * FROM link WHERE app = ? AND kind = ? AND value = ? ORDER BY id",
-            arguments: [statement.app, statement.target.kind.rawValue, statement.target.value])
+        let rows = try list(to: statement.target, app: statement.app, from: database)
         let decision = rule(statement, rows.map(\.link))
         switch decision {
         case .keep, .conflict: return decision
@@ -213,14 +205,9 @@ struct LinkRow: Sendable {
 }
 
 extension Link {
-    /// The link as it comes back from its row: with an instant to the millisecond, from which the rules take the others.
-    var asStored: Link {
-        with(validUntil: validUntil, createdAt: Date(milliseconds: createdAt.milliseconds))
-    }
-
-    fileprivate func with(validUntil: Date?, createdAt: Date) -> Link {
+    fileprivate func ended(at date: Date) -> Link {
         Link(
             app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
-            validUntil: validUntil, createdAt: createdAt, createdBy: createdBy)
+            validUntil: date, createdAt: createdAt, createdBy: createdBy)
     }
 }
