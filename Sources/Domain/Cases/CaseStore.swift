@@ -3,7 +3,8 @@ package import Foundation
 /// Keeps refund cases.
 ///
 /// Each method is one atomic operation; what it promises is on disk when it returns, and whatever it changes is told in the
-/// events of the same operation. Every method throws `storeUnavailable`.
+/// events of the same operation. Every method throws `storeUnavailable`. Times of day are whole milliseconds, as
+/// `ServiceClock` tells them, so that what is returned equals what is read afterwards.
 package protocol CaseStore: Sendable {
     /// A case of an app.
     func refundCase(app: String, id: String) async throws(ServiceError) -> RefundCase?
@@ -53,7 +54,7 @@ package enum CaseDeclineResult: Sendable, Equatable {
 /// Which cases to list.
 package struct CaseQuery: Sendable, Hashable {
     /// The most on one page.
-    package static let maximumPageSize = 200
+    package static let maximumPageSize = PageLimit.storedRows
 
     /// Where the page begins: behind this deadline and id.
     package struct Position: Sendable, Hashable {

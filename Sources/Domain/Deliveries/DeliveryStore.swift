@@ -4,7 +4,8 @@ package import Foundation
 ///
 /// Each method is one atomic operation; what it promises is on disk when it returns, and whatever it changes is told in the
 /// events of the same operation. Every method throws `storeUnavailable` when the storage cannot be used, and has then
-/// changed nothing.
+/// changed nothing. Times of day are whole milliseconds, as `ServiceClock` tells them, so that what is returned equals what is
+/// read afterwards.
 package protocol DeliveryStore: Sendable {
     // MARK: Coming in
 
@@ -19,7 +20,8 @@ package protocol DeliveryStore: Sendable {
     /// Takes a delivery over, unless `AcceptRules` says otherwise.
     ///
     /// In one operation: looks the idempotency key up, loads the case and its deliveries, asks for an objection of consent,
-    /// decides by `AcceptRules.decide` and, for `.created`, keeps the delivery, its key and an event.
+    /// decides by `AcceptRules.decide` and, for `.created`, keeps the delivery, its key and an event. A new delivery is queued,
+    /// says when it is tried first, and has no attempts.
     ///
     /// - Returns: the decision, carried out.
     /// - Throws: `storeUnavailable`.
@@ -98,7 +100,7 @@ package protocol DeliveryStore: Sendable {
 /// Which deliveries to list.
 package struct DeliveryQuery: Sendable, Hashable {
     /// The most on one page.
-    package static let maximumPageSize = 200
+    package static let maximumPageSize = PageLimit.storedRows
 
     package var states: Set<Delivery.State> = []
     package var user: UserID?

@@ -3,7 +3,8 @@ package import Foundation
 /// Keeps Apple's notifications and applies what they mean.
 ///
 /// Each method is one atomic operation; what it promises is on disk when it returns, and whatever it changes is told in the
-/// events of the same operation. Every method throws `storeUnavailable`.
+/// events of the same operation. Every method throws `storeUnavailable`. Times of day are whole milliseconds, as
+/// `ServiceClock` tells them, so that what is returned equals what is read afterwards.
 package protocol NotificationStore: Sendable {
     /// Keeps a notification to be processed, unless its UUID is known for the app.
     ///
@@ -59,7 +60,7 @@ package protocol NotificationStore: Sendable {
 /// Which notifications to list.
 package struct NotificationQuery: Sendable, Hashable {
     /// The most on one page.
-    package static let maximumPageSize = 200
+    package static let maximumPageSize = PageLimit.storedRows
 
     package var type: String?
     package var subtype: String?

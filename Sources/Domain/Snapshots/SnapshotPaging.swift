@@ -99,6 +99,12 @@ struct PageToken: Sendable, Equatable {
     let query: String
 }
 
+/// How much one page may show.
+package enum PageLimit {
+    /// The most cases, deliveries or notifications, which come from the store a page at a time.
+    package static let storedRows = 200
+}
+
 /// Writes and reads page tokens.
 ///
 /// Those of snapshots say all that the next page needs. Those of lists that are kept in the store say only behind which entry
