@@ -13,12 +13,6 @@ import Testing
 
 /// The callers and their keys on the admin listener.
 struct CallerRoutesTests {
-    private struct NoHealth: HealthReporter {
-        func isReady() async -> Bool { true }
-        func report() async -> HealthReport { HealthReport(isReady: true, parts: [], upstream: "apple", version: "0") }
-        func keys() async -> [KeyStatus] { [] }
-    }
-
     private let handler: RequestHandler
 
     init() async throws {

@@ -19,12 +19,6 @@ struct OpenAPITests {
         var description: String { "\(listener): \(method) \(path) (\(scope ?? "no scope"))" }
     }
 
-    private struct NoHealth: HealthReporter {
-        func isReady() async -> Bool { true }
-        func report() async -> HealthReport { HealthReport(isReady: true, parts: [], upstream: "apple", version: "0") }
-        func keys() async -> [KeyStatus] { [] }
-    }
-
     private func document() throws -> [String: Any] {
         var url = URL(filePath: #filePath)
         for _ in 0..<3 { url.deleteLastPathComponent() }

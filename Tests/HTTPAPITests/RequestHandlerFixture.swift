@@ -34,16 +34,17 @@ struct RequestHandlerFixture {
     let stack: ServiceStack
     let handler: RequestHandler
     let webhook: RequestHandler
+    let admin: RequestHandler
 
     var gateway: FakeAppStoreGateway { stack.gateway }
 
     init(
         accounts: [[Transaction]] = [], scopes: Set<Scope> = Set(Scope.allCases), pageSize: Int = 20,
-        maximumBodyBytes: Int = 1024, consumptionWait: Duration = Wait.limit,
+        maximumBodyBytes: Int = 1024, consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws {
         let stack = try await ServiceStack(
-            apps: Self.apps, accounts: accounts, pageSize: pageSize, consumptionWait: consumptionWait)
+            apps: Self.apps, accounts: accounts, pageSize: pageSize, consumptionWait: consumptionWait, now: now)
         self.init(stack, scopes: scopes, maximumBodyBytes: maximumBodyBytes, logger: logger)
     }
 
@@ -68,6 +69,7 @@ struct RequestHandlerFixture {
         webhook = handler(
             "webhook", Routes.maximumNotificationBytes,
             Routes.webhook(stack.services), nil)
+        admin = handler("admin", 4096, Routes.admin(stack.services, health: NoHealth()), nil)
     }
 
     /// Sends one request.
@@ -87,6 +89,13 @@ struct RequestHandlerFixture {
         return Reply(
             status: response.status.code, headers: response.headers, body: collector.bytes)
     }
+}
+
+/// A daemon without health to tell of.
+struct NoHealth: HealthReporter {
+    func isReady() async -> Bool { true }
+    func report() async -> HealthReport { HealthReport(isReady: true, parts: [], upstream: "apple", version: "0") }
+    func keys() async -> [KeyStatus] { [] }
 }
 
 /// Keeps what a response body writes.

@@ -18,23 +18,25 @@ final class ServiceStack: Sendable {
     private let folder: URL
     private let work: [Task<Void, Never>]
 
-    /// `consumptionWait`: by a real clock.
+    /// `consumptionWait`: by a real clock; `now`: the time of day, for good; `backup`: the file of a store to begin with.
     init(
         apps: AppCatalog, callers: [Caller] = [], accounts: [[Transaction]] = [], pageSize: Int = 20,
-        consumptionWait: Duration = Wait.limit
+        consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now, backup: String? = nil
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "purser-http-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        store = try await SQLiteStore.open(at: folder.appending(path: "purser.db").path) { key in
+        let file = folder.appending(path: "purser.db").path
+        if let backup { try FileManager.default.copyItem(atPath: backup, toPath: file) }
+        store = try await SQLiteStore.open(at: file) { key in
             TombstoneHasher { TestCode.authenticationCode(key + $0) }
         }
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
         var ports = Services.Ports.test(
             store: store, changes: store.changes, appStore: gateway, verifier: verifier,
-            clock: ServiceClock(now: { Self.now }))
+            clock: ServiceClock(now: { now }))
         // Whoever waits for events waits until there are some, however slow the machine is.
         ports.operations.clock = ServiceClock(
-            now: { Self.now }, sleep: { _ in try await ContinuousClock().sleep(for: Wait.limit) })
+            now: { now }, sleep: { _ in try await ContinuousClock().sleep(for: Wait.limit) })
         var settings = Services.Settings(apps: apps)
         settings.consumptionWait = consumptionWait
         settings.callers = callers

@@ -15,12 +15,6 @@ import Testing
 
 /// The store as a whole on the admin listener: a real store, copied, examined and released.
 struct StoreRoutesTests {
-    private struct NoHealth: HealthReporter {
-        func isReady() async -> Bool { true }
-        func report() async -> HealthReport { HealthReport(isReady: true, parts: [], upstream: "apple", version: "0") }
-        func keys() async -> [KeyStatus] { [] }
-    }
-
     /// The admin listener over a store in a folder.
     private final class Admin: Sendable {
         let folder: URL
