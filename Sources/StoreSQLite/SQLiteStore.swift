@@ -17,7 +17,7 @@ package final class SQLiteStore: Sendable {
     /// How long, in seconds, a statement waits for another process's lock on the file, as a backup takes one.
     private static let busyTimeout = 5.0
 
-    /// Rings after each commit that kept events.
+    /// Told of each commit that kept events.
     package let changes: ChangeSignal
     let pool: DatabasePool
     let executorHeartbeat: ExecutorHeartbeat

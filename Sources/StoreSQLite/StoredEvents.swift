@@ -89,7 +89,7 @@ struct EventRow: Sendable {
     }
 }
 
-/// Rings the bell after each commit that kept events.
+/// Sends the signal after each commit that kept events.
 ///
 /// SQLite itself says which rows a transaction inserts, so that no operation can forget to.
 ///

@@ -1,8 +1,8 @@
 import Synchronization
 
-/// Rings after every commit that kept events, so that whoever waits for them need not poll.
+/// Tells of every commit that kept events, so that whoever waits for them need not poll.
 ///
-/// A ring carries nothing but that there is something: the reader asks the store. Several rings before a reader listens count
+/// A signal carries nothing but that there is something: the reader asks the store. Several signals before a reader listens count
 /// as one.
 package final class ChangeSignal: Sendable {
     private let listeners = Mutex<(next: Int, waiting: [Int: AsyncStream<Void>.Continuation])>((0, [:]))
@@ -14,7 +14,7 @@ package final class ChangeSignal: Sendable {
         for continuation in listeners.withLock({ Array($0.waiting.values) }) { continuation.yield() }
     }
 
-    /// The rings from now on, the unheard ones taken together; ends with the task that listens.
+    /// The signals from now on, the unheard ones taken together; ends with the task that listens.
     package func signals() -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = listeners.withLock { state in

@@ -50,7 +50,7 @@ package final class EventFeed: Sendable {
 
     /// - Parameters:
     ///   - store: keeps the events.
-    ///   - changes: rings after each commit that kept events.
+    ///   - changes: told after each commit that kept events.
     ///   - sleep: waits by a monotonic clock; throws when the task is cancelled.
     package init(
         store: any EventStore, changes: ChangeSignal,
