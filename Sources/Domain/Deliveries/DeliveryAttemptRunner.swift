@@ -206,7 +206,7 @@ extension DeliveryAttemptRunner {
                         "The deadline comes before the next attempt could be made. The last one failed: \(error.message)",
                     apple: error.apple))
         }
-        return .retry(at: now.addingTimeInterval(delay / .seconds(1)), DeliveryFailure(error))
+        return .retry(at: now.advanced(by: delay), DeliveryFailure(error))
     }
 
     /// `pause`: how long others of the app in the environment, which would fail alike, need not be tried.
