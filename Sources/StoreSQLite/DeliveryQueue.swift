@@ -13,7 +13,7 @@ extension SQLiteStore {
         }
         let start = DeliveryClaim.Position(deadline: claim.now, id: "")
         while true {
-            // Past thousands of lanes that rest a look takes its time, which must not be the writer's.
+            // Past thousands of app environments that rest a look takes its time, which must not be the writer's.
             let look = try await read("look for deliveries to send") { database in
                 try SendingHoldRow.fetch(from: database) == nil ? DueDeliveries(claim, in: database).finding : nil
             }
@@ -29,7 +29,7 @@ extension SQLiteStore {
             }
             return DeliveryClaim.Result(
                 deliveries: claimed, next: look.next ?? (isMoreDue && look.ids.count < claim.limit ? start : nil),
-                lanes: look.lanes)
+                appEnvironments: look.appEnvironments)
         }
     }
 

@@ -4,8 +4,9 @@ import GRDB
 
 /// One look for deliveries that may be claimed, soonest deadline first.
 ///
-/// It walks the ready deliveries in the order of their deadlines. Where those of lanes to be skipped stand in front, it goes on
-/// lane by lane, so that it costs as much as there are lanes, however many deliveries wait in those that rest.
+/// It walks the ready deliveries in the order of their deadlines. Where those of app environments to be skipped stand in
+/// front, it goes on app environment by app environment, so that it costs as much as there are app environments, however
+/// many deliveries wait in those that rest.
 struct DueDeliveries {
     /// What a look found.
     struct Finding: Sendable {
@@ -13,26 +14,26 @@ struct DueDeliveries {
         let ids: [String]
         /// Where the next look goes on when this one reached its bound; nil at the end.
         let next: DeliveryClaim.Position?
-        /// How many lanes were asked for their first delivery, those that rest too.
-        let lanes: Int
+        /// How many app environments were asked for their first delivery, those that rest too.
+        let appEnvironments: Int
     }
 
-    /// How many ready deliveries are passed over before the look goes lane by lane, or ends.
+    /// How many ready deliveries are passed over before the look goes app environment by app environment, or ends.
     static let walkBound = 500
 
     /// A ready delivery, as the indexes hold it.
     private struct Entry {
         let deadline: Int64
         let id: String
-        let lane: AppEnvironment
+        let appEnvironment: AppEnvironment
         let transaction: String
 
         /// Reads `deadline, id, transactionId`.
-        init(_ row: Row, in lane: AppEnvironment) throws {
+        init(_ row: Row, in appEnvironment: AppEnvironment) throws {
             deadline = try row.decode(atIndex: 0)
             id = try row.decode(atIndex: 1)
             transaction = try row.decode(atIndex: 2)
-            self.lane = lane
+            self.appEnvironment = appEnvironment
         }
     }
 
@@ -42,11 +43,11 @@ struct DueDeliveries {
         let transaction: String
     }
 
-    var finding: Finding { Finding(ids: ids, next: next, lanes: lanes) }
+    var finding: Finding { Finding(ids: ids, next: next, appEnvironments: appEnvironments) }
 
     private var ids: [String] = []
     private var next: DeliveryClaim.Position?
-    private var lanes = 0
+    private var appEnvironments = 0
     private let limit: Int
     private let skipping: Set<AppEnvironment>
     private let sending: Statement
@@ -62,12 +63,12 @@ struct DueDeliveries {
         (deadline, id) = after < start ? start : after
         sending = try database.cachedStatement(
             sql: "SELECT 1 FROM delivery WHERE state = 'sending' AND app = ? AND transactionId = ?")
-        if try walk(database) { try walkLanes(database) }
+        if try walk(database) { try walkAppEnvironments(database) }
     }
 
     /// Walks all ready deliveries.
     ///
-    /// - Returns: whether the bound was reached because of lanes to be skipped.
+    /// - Returns: whether the bound was reached because of app environments to be skipped.
     private mutating func walk(_ database: Database) throws -> Bool {
         let statement = try database.cachedStatement(
             sql: """
@@ -79,27 +80,27 @@ struct DueDeliveries {
         var isSkipping = false
         while ids.count < limit, let row = try rows.next() {
             count += 1
-            let lane = AppEnvironment(
+            let appEnvironment = AppEnvironment(
                 app: try row.value("app"), environment: try row.knownIfPresent("environment"))
-            let isSkipped = skipping.contains(lane)
+            let isSkipped = skipping.contains(appEnvironment)
             isSkipping = isSkipping || isSkipped
-            try pass(Entry(row, in: lane), isSkipped: isSkipped)
+            try pass(Entry(row, in: appEnvironment), isSkipped: isSkipped)
         }
         guard count == Self.walkBound, ids.count < limit else { return false }
         if !isSkipping { next = position }
         return isSkipping
     }
 
-    /// Walks the ready deliveries of the lanes that are not to be skipped.
-    private mutating func walkLanes(_ database: Database) throws {
-        // The first of each lane, the soonest last.
+    /// Walks the ready deliveries of the app environments that are not to be skipped.
+    private mutating func walkAppEnvironments(_ database: Database) throws {
+        // The first of each app environment, the soonest last.
         var heads = try heads(database)
         heads.sort { ($0.deadline, $0.id) > ($1.deadline, $1.id) }
         var count = 0
         while ids.count < limit, let entry = heads.popLast() {
             count += 1
             try pass(entry, isSkipped: false)
-            if let following = try head(of: entry.lane, database) {
+            if let following = try head(of: entry.appEnvironment, database) {
                 let place = heads.firstIndex { ($0.deadline, $0.id) < (following.deadline, following.id) }
                 heads.insert(following, at: place ?? heads.endIndex)
             }
@@ -110,7 +111,7 @@ struct DueDeliveries {
         }
     }
 
-    /// The first delivery behind the present place of each lane that is not to be skipped.
+    /// The first delivery behind the present place of each app environment that is not to be skipped.
     private mutating func heads(_ database: Database) throws -> [Entry] {
         let apps = try database.cachedStatement(
             sql: "SELECT app FROM delivery WHERE isReady = 1 AND app > ? ORDER BY app LIMIT 1")
@@ -118,33 +119,37 @@ struct DueDeliveries {
         var last = ""
         while let app = try String.fetchOne(apps, arguments: [last]) {
             for environment in [nil] + AppStoreEnvironment.allCases {
-                let lane = AppEnvironment(app: app, environment: environment)
-                lanes += 1
-                if !skipping.contains(lane), let head = try head(of: lane, database) { heads.append(head) }
+                let appEnvironment = AppEnvironment(app: app, environment: environment)
+                appEnvironments += 1
+                if !skipping.contains(appEnvironment), let head = try head(of: appEnvironment, database) {
+                    heads.append(head)
+                }
             }
             last = app
         }
         return heads
     }
 
-    /// The first delivery of a lane behind the present place.
-    private func head(of lane: AppEnvironment, _ database: Database) throws -> Entry? {
+    /// The first delivery of an app environment behind the present place.
+    private func head(of appEnvironment: AppEnvironment, _ database: Database) throws -> Entry? {
         let statement = try database.cachedStatement(
             sql: """
                 SELECT deadline, id, transactionId FROM delivery
                 WHERE isReady = 1 AND app = ? AND environment IS ? AND (deadline, id) > (?, ?)
                 ORDER BY deadline, id LIMIT 1
                 """)
-        return try Row.fetchOne(statement, arguments: [lane.app, lane.environment?.rawValue, deadline, id])
-            .map { try Entry($0, in: lane) }
+        return try Row.fetchOne(
+            statement, arguments: [appEnvironment.app, appEnvironment.environment?.rawValue, deadline, id]
+        )
+        .map { try Entry($0, in: appEnvironment) }
     }
 
     /// Goes on behind a delivery, and takes it unless another one of its transaction is being sent or taken.
     private mutating func pass(_ entry: Entry, isSkipped: Bool) throws {
         (deadline, id) = (entry.deadline, entry.id)
         guard !isSkipped,
-            try Int.fetchOne(sending, arguments: [entry.lane.app, entry.transaction]) == nil,
-            purchases.insert(Purchase(app: entry.lane.app, transaction: entry.transaction)).inserted
+            try Int.fetchOne(sending, arguments: [entry.appEnvironment.app, entry.transaction]) == nil,
+            purchases.insert(Purchase(app: entry.appEnvironment.app, transaction: entry.transaction)).inserted
         else { return }
         ids.append(entry.id)
     }

@@ -44,8 +44,8 @@ struct DeliveryGrowthTests {
             query.states = states
             _ = try await counted("list \(states)") { try await store.deliveries(app: "coins", query) }
         }
-        let lanes: Set = [AppEnvironment(app: "coins", environment: .production)]
-        _ = try await counted("skip") { try await store.claim(at: 1, skipping: lanes) }
+        let appEnvironments: Set = [AppEnvironment(app: "coins", environment: .production)]
+        _ = try await counted("skip") { try await store.claim(at: 1, skipping: appEnvironments) }
         await store.close()
         return steps
     }
@@ -61,7 +61,9 @@ struct DeliveryGrowthTests {
         }
     }
 
-    @Test func `a look passes over lanes to be skipped at once, however many deliveries wait in them`() async throws {
+    @Test func `a look passes over app environments to be skipped at once, however many deliveries wait in them`()
+        async throws
+    {
         let folder = try StoreFolder()
         let store = try await folder.open()
         try await store.fill(queued: 4 * DueDeliveries.walkBound, waiting: 0, ended: 0)
@@ -81,7 +83,7 @@ struct DeliveryGrowthTests {
     {
         let folder = try StoreFolder()
         let store = try await folder.open()
-        for lanes in [[], [AppEnvironment(app: "gems", environment: .production)]] as [Set<AppEnvironment>] {
+        for appEnvironments in [[], [AppEnvironment(app: "gems", environment: .production)]] as [Set<AppEnvironment>] {
             try await store.fill(queued: 2 * DueDeliveries.walkBound + 10, waiting: 0, ended: 0)
             try await store.write("make them one purchase") { database in
                 try database.execute(
@@ -92,15 +94,16 @@ struct DeliveryGrowthTests {
             var (looks, found) = (0, 0)
             repeat {
                 let claim = DeliveryClaim(
-                    worker: "worker", now: CaseModel.time(0), leaseUntil: CaseModel.time(1), limit: 10, skipping: lanes,
+                    worker: "worker", now: CaseModel.time(0), leaseUntil: CaseModel.time(1), limit: 10,
+                    skipping: appEnvironments,
                     after: position)
                 let result = try await store.claimDeliveries(claim)
                 found += result.deliveries.count
                 position = result.next
                 looks += 1
             } while position != nil && looks < 10
-            #expect(looks == (lanes.isEmpty ? 3 : 1))
-            #expect(found == (lanes.isEmpty ? 2 : 1))
+            #expect(looks == (appEnvironments.isEmpty ? 3 : 1))
+            #expect(found == (appEnvironments.isEmpty ? 2 : 1))
             try await store.write("begin anew") { try $0.execute(sql: "DELETE FROM delivery") }
         }
     }
@@ -109,8 +112,8 @@ struct DeliveryGrowthTests {
         let folder = try StoreFolder()
         let store = try await folder.open()
         try await store.fill(queued: 0, waiting: 2 * DeliveryRow.promotionBound + 10, ended: 0)
-        // Due last of all, in a lane of its own.
-        try await store.queue(.sample("other lane", environment: .sandbox, due: 7, deadline: 20))
+        // Due last of all, in an app environment of its own.
+        try await store.queue(.sample("other appEnvironment", environment: .sandbox, due: 7, deadline: 20))
         var position: DeliveryClaim.Position?
         var looks = 0
         var found: [String] = []
@@ -124,7 +127,7 @@ struct DeliveryGrowthTests {
             looks += 1
         } while position != nil && looks < 10
         #expect(looks == 3)
-        #expect(found == ["other lane"])
+        #expect(found == ["other appEnvironment"])
     }
 }
 

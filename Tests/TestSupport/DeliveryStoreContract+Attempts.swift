@@ -44,17 +44,20 @@ extension DeliveryStoreContract {
             #expect(claimed.count == 60)
             #expect(Set(claimed.map(\.id)).count == 60)
         },
-        DeliveryStoreContract("lanes are skipped by app and environment, known or not") { store in
+        DeliveryStoreContract("appEnvironments are skipped by app and environment, known or not") { store in
             for (app, environment) in [
                 ("coins", .production), ("coins", .sandbox), ("coins", nil), ("gems", .production),
             ] as [(String, AppStoreEnvironment?)] {
                 let id = "\(app) \(environment?.rawValue ?? "unknown")"
                 try await store.queue(.sample(id, transaction: id, environment: environment, app: app))
             }
-            let lanes: Set = [
+            let appEnvironments: Set = [
                 AppEnvironment(app: "coins", environment: .production), AppEnvironment(app: "coins", environment: nil),
             ]
-            #expect(try await store.claim(at: 0, skipping: lanes).map(\.id) == ["coins Sandbox", "gems Production"])
+            #expect(
+                try await store.claim(at: 0, skipping: appEnvironments).map(\.id) == [
+                    "coins Sandbox", "gems Production",
+                ])
             #expect(try await store.claim(at: 0).map(\.id) == ["coins Production", "coins unknown"])
         },
         DeliveryStoreContract("a look behind a position goes on there") { store in

@@ -83,9 +83,9 @@ struct PerformanceTestRunner: Sendable {
         let authorities = state.withContent { $0.messaging.settings.certificateAuthorities }
         let address = NotificationAddress(url: url, certificateAuthorities: authorities)
         await withDiscardingTaskGroup { group in
-            for lane in 0..<Self.lanes {
+            for appEnvironment in 0..<Self.appEnvironments {
                 group.addTask {
-                    for _ in stride(from: lane, to: PerformanceTest.total, by: Self.lanes) {
+                    for _ in stride(from: appEnvironment, to: PerformanceTest.total, by: Self.appEnvironments) {
                         await ask(address, test)
                     }
                 }
@@ -93,7 +93,7 @@ struct PerformanceTestRunner: Sendable {
         }
     }
 
-    private static var lanes: Int { Int(PerformanceTest.config.maxConcurrentRequests ?? 1) }
+    private static var appEnvironments: Int { Int(PerformanceTest.config.maxConcurrentRequests ?? 1) }
 
     private func ask(_ address: NotificationAddress, _ test: PerformanceTest) async {
         var result = SendAttemptResult.other

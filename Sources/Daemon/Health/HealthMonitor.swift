@@ -100,20 +100,21 @@ final class HealthMonitor: HealthReporter {
 
     /// How far Apple's notification history has been searched; that a search has not got through yet is no fault of ours.
     private func history() async -> HealthReport.Part {
-        let lanes = apps.all.flatMap { app in app.environments.map { (app.slug, $0) } }.prefix(Self.maximumSearches)
+        let appEnvironments = apps.all.flatMap { app in app.environments.map { (app.slug, $0) } }.prefix(
+            Self.maximumSearches)
         var ends: [Date] = []
         do throws(ServiceError) {
-            for (app, environment) in lanes {
+            for (app, environment) in appEnvironments {
                 let progress = try await store.historyProgress(app: app, environment: environment)
                 if let end = progress?.completeUntil { ends.append(end) }
             }
         } catch {
             return HealthReport.Part(name: "history", isHealthy: false, detail: error.message)
         }
-        let unfinished = lanes.count - ends.count
+        let unfinished = appEnvironments.count - ends.count
         let pieces = [
             ends.min().map { "searched until \($0.formatted(.iso8601))" },
-            unfinished == 0 ? nil : "\(unfinished) of \(lanes.count) searches have never come to an end",
+            unfinished == 0 ? nil : "\(unfinished) of \(appEnvironments.count) searches have never come to an end",
         ]
         return HealthReport.Part(
             name: "history", isHealthy: true, detail: pieces.compactMap(\.self).joined(separator: "; "))

@@ -17,13 +17,13 @@ package struct DeliveryClaim: Sendable {
     package struct Result: Sendable {
         package let deliveries: [Delivery]
         package let next: Position?
-        /// How many lanes had to be looked at one by one, because others that rest stood in front.
-        package let lanes: Int
+        /// How many app environments had to be looked at one by one, because others that rest stood in front.
+        package let appEnvironments: Int
 
-        package init(deliveries: [Delivery], next: Position?, lanes: Int = 0) {
+        package init(deliveries: [Delivery], next: Position?, appEnvironments: Int = 0) {
             self.deliveries = deliveries
             self.next = next
-            self.lanes = lanes
+            self.appEnvironments = appEnvironments
         }
     }
 
@@ -49,26 +49,26 @@ package struct DeliveryClaim: Sendable {
     }
 }
 
-/// Lanes in which nothing would be accepted before a certain time.
-struct PausedLanes: Sendable {
+/// App environments in which nothing would be accepted before a certain time.
+struct PausedAppEnvironments: Sendable {
     private var ends: [AppEnvironment: ContinuousClock.Instant] = [:]
 
-    /// Lets a lane rest until an instant, or longer if it does already.
-    mutating func pause(_ lane: AppEnvironment, until end: ContinuousClock.Instant) {
-        ends[lane] = max(end, ends[lane] ?? end)
+    /// Lets an app environment rest until an instant, or longer if it does already.
+    mutating func pause(_ appEnvironment: AppEnvironment, until end: ContinuousClock.Instant) {
+        ends[appEnvironment] = max(end, ends[appEnvironment] ?? end)
     }
 
-    /// The lanes that rest at an instant.
+    /// The app environments that rest at an instant.
     mutating func paused(at now: ContinuousClock.Instant) -> Set<AppEnvironment> {
         ends = ends.filter { now < $0.value }
         return Set(ends.keys)
     }
 
-    /// Whether a lane rests at an instant.
-    func isPaused(_ lane: AppEnvironment, at now: ContinuousClock.Instant) -> Bool {
-        ends[lane].map { now < $0 } ?? false
+    /// Whether an app environment rests at an instant.
+    func isPaused(_ appEnvironment: AppEnvironment, at now: ContinuousClock.Instant) -> Bool {
+        ends[appEnvironment].map { now < $0 } ?? false
     }
 
-    /// When the next lane is ready again.
+    /// When the next app environment is ready again.
     var nextEnd: ContinuousClock.Instant? { ends.values.min() }
 }

@@ -14,27 +14,27 @@ package final class DeliveryDispatcher: Sendable {
         var recovery: ContinuousClock.Instant
         /// How often the store has failed without a success between.
         var storeFailures = 0
-        /// How many lanes the last look had to go through one by one.
-        var lanes = 0
+        /// How many app environments the last look had to go through one by one.
+        var appEnvironments = 0
 
-        /// The rest after a look through thousands of lanes, as happens while most of them rest themselves: in proportion to
+        /// The rest after a look through thousands of app environments, as happens while most of them rest themselves: in proportion to
         /// what it cost, so that whoever asks for something meanwhile is served.
-        var rest: Duration { min(.microseconds(25) * lanes, .seconds(1)) }
+        var rest: Duration { min(.microseconds(25) * appEnvironments, .seconds(1)) }
     }
 
     private struct State {
         /// Claimed, and what became of it not recorded yet.
         var underWay = 0
         var isStopping = false
-        var lanes = PausedLanes()
+        var appEnvironments = PausedAppEnvironments()
         /// What the store would not record.
         var pending: [(transfer: InFlightDelivery, conclusion: DeliveryConclusion)] = []
     }
 
     /// How many deliveries are expired in one operation.
     private static let expiryBatch = 100
-    /// A look through no more lanes than this costs next to nothing.
-    private static let lanesWithoutRest = 100
+    /// A look through no more app environments than this costs next to nothing.
+    private static let appEnvironmentsWithoutRest = 100
     /// How soon what the store would not record is tried again.
     private static let pendingPause = Duration.seconds(1)
 
@@ -99,13 +99,13 @@ package final class DeliveryDispatcher: Sendable {
         if !isLookInVain(for: delivery) { kick() }
     }
 
-    /// Whether the loop need not look at a new delivery now: its lane rests or nothing more can be sent, and the loop looks by
+    /// Whether the loop need not look at a new delivery now: its app environment rests or nothing more can be sent, and the loop looks by
     /// itself when that is over.
     func isLookInVain(for delivery: Delivery) -> Bool {
-        let lane = AppEnvironment(app: delivery.app, environment: delivery.environment)
+        let appEnvironment = AppEnvironment(app: delivery.app, environment: delivery.environment)
         let instant = clock.monotonicNow()
         let canBeSent = state.withLock { state in
-            state.underWay < policy.concurrency && !state.lanes.isPaused(lane, at: instant)
+            state.underWay < policy.concurrency && !state.appEnvironments.isPaused(appEnvironment, at: instant)
         }
         // The loop must hear of a deadline that it would sleep through.
         return !canBeSent && clock.remaining(until: delivery.deadline) > policy.longestPause
@@ -128,7 +128,7 @@ package final class DeliveryDispatcher: Sendable {
             while !isStopping {
                 loopHeartbeat.turned()
                 let pause = await turn(&round) { transfer in group.addTask { await self.attempt(transfer) } }
-                if round.lanes > Self.lanesWithoutRest { try? await clock.sleep(round.rest) }
+                if round.appEnvironments > Self.appEnvironmentsWithoutRest { try? await clock.sleep(round.rest) }
                 await signal.wait(atMost: pause, by: clock)
             }
             loopHeartbeat.ended()
@@ -173,8 +173,8 @@ extension DeliveryDispatcher {
         }
         var pause = policy.longestPause
         if let next { pause = min(pause, clock.remaining(until: next)) }
-        let (lanes, hasPending) = state.withLock { ($0.lanes, !$0.pending.isEmpty) }
-        if let end = lanes.nextEnd { pause = min(pause, clock.remaining(until: end)) }
+        let (appEnvironments, hasPending) = state.withLock { ($0.appEnvironments, !$0.pending.isEmpty) }
+        if let end = appEnvironments.nextEnd { pause = min(pause, clock.remaining(until: end)) }
         if hasPending { pause = min(pause, Self.pendingPause) }
         return max(min(pause, clock.remaining(until: round.recovery)), .milliseconds(1))
     }
@@ -207,12 +207,12 @@ extension DeliveryDispatcher {
         at now: Date, _ round: inout Round, _ start: (InFlightDelivery) -> Void
     ) async throws(ServiceError) {
         var isFromStart = round.position == nil
-        round.lanes = 0
+        round.appEnvironments = 0
         while !isStopping {
             let instant = clock.monotonicNow()
-            let (underWay, skipping) = state.withLock { ($0.underWay, $0.lanes.paused(at: instant)) }
+            let (underWay, skipping) = state.withLock { ($0.underWay, $0.appEnvironments.paused(at: instant)) }
             guard underWay < policy.concurrency else {
-                // Where no lane rests, the look begins anew: the soonest deadline comes first.
+                // Where no app environment rests, the look begins anew: the soonest deadline comes first.
                 if skipping.isEmpty { round.position = nil }
                 return
             }
@@ -227,7 +227,7 @@ extension DeliveryDispatcher {
             state.withLock { $0.underWay += claims.count }
             claims.forEach(start)
             round.position = claimed.next
-            round.lanes += claimed.lanes
+            round.appEnvironments += claimed.appEnvironments
             guard claimed.next == nil else { continue }
             guard !isFromStart else { return }
             isFromStart = true
@@ -243,7 +243,7 @@ extension DeliveryDispatcher {
         let conclusion = await runner.run(transfer)
         if let pause = conclusion.pause {
             let end = clock.monotonicNow() + pause.duration
-            state.withLock { $0.lanes.pause(pause.environment, until: end) }
+            state.withLock { $0.appEnvironments.pause(pause.environment, until: end) }
         }
         do throws(ServiceError) {
             try await settle(transfer, conclusion)

@@ -4,8 +4,8 @@ package import Foundation
 ///
 /// Each method is one atomic operation; what it promises is on disk when it returns, and whatever it changes is told in the
 /// events of the same operation. Every method throws `storeUnavailable` when the storage cannot be used, and has then
-/// changed nothing. Times of day are whole milliseconds, as `ServiceClock` tells them, so that what is returned equals what is
-/// read afterwards.
+/// changed nothing. Times of day are whole milliseconds, as `ServiceClock` tells them, so that what is returned equals what
+/// is read afterwards.
 package protocol DeliveryStore: Sendable {
     // MARK: Coming in
 
@@ -20,8 +20,8 @@ package protocol DeliveryStore: Sendable {
     /// Takes a delivery over, unless `AcceptRules` says otherwise.
     ///
     /// In one operation: looks the idempotency key up, loads the case and its deliveries, asks for an objection of consent,
-    /// decides by `AcceptRules.decide` and, for `.created`, keeps the delivery, its key and an event. A new delivery is queued,
-    /// says when it is tried first, and has no attempts.
+    /// decides by `AcceptRules.decide` and, for `.created`, keeps the delivery, its key and an event. A new delivery is
+    /// queued, says when it is tried first, and has no attempts.
     ///
     /// - Returns: the decision, carried out.
     /// - Throws: `storeUnavailable`.
@@ -32,8 +32,8 @@ package protocol DeliveryStore: Sendable {
     /// Claims deliveries whose next attempt is due, soonest deadline first, then oldest; their state becomes `sending`.
     ///
     /// Of one transaction at most one is claimed at a time. None is claimed while sending is held, none whose deadline has
-    /// passed, and none of the lanes to be skipped. The cost does not depend on how many are queued: rows of skipped lanes are
-    /// passed over up to a bound, and `next` then says where to go on.
+    /// passed, and none of the app environments to be skipped. The cost does not depend on how many are queued: rows of
+    /// skipped app environments are passed over up to a bound, and `next` then says where to go on.
     ///
     /// - Returns: what was claimed.
     /// - Throws: `storeUnavailable`.
@@ -45,7 +45,8 @@ package protocol DeliveryStore: Sendable {
 
     /// Records what became of a claimed delivery.
     ///
-    /// A cancellation asked for meanwhile turns `.retry` into `cancelled`. `accepted` makes the case `answered` if it is open.
+    /// A cancellation asked for meanwhile turns `.retry` into `cancelled`. `accepted` makes the case `answered` if it is
+    /// open.
     ///
     /// - Returns: the delivery as it now is; nil when the worker's claim is no longer its own.
     /// - Throws: `storeUnavailable`.

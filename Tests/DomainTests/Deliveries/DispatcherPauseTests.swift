@@ -4,12 +4,13 @@ import Testing
 
 @testable import Domain
 
-/// A failure that all answers of an app in an environment share keeps the others of that lane from being tried in vain.
-@Suite(.endsHangs) struct DispatcherLaneTests {
+/// A failure that all answers of an app in an environment share keeps the others of that app environment from being tried in
+/// vain.
+@Suite(.endsHangs) struct DispatcherPauseTests {
     private static let slow = CallResult.failed(
         CallFailure(ServiceError(.budgetExhausted, "used up", retryAfter: .seconds(120))), attempts: 0)
 
-    @Test func `a lane that rests is left alone, and the other lanes go on`() async throws {
+    @Test func `an app environment that rests is left alone, and the other app environments go on`() async throws {
         let coins = [Transaction.sample(id: "1"), .sample(id: "2"), .sample(id: "3", environment: .sandbox)]
         let gems = Transaction.sample(id: "7", environment: .sandbox)
         try await DeliveryFixture.with(accounts: [coins, [gems]]) { fixture in
@@ -30,7 +31,9 @@ import Testing
         }
     }
 
-    @Test func `nobody looks because of a delivery whose lane rests, unless its deadline comes soon`() async throws {
+    @Test func `nobody looks because of a delivery whose app environment rests, unless its deadline comes soon`()
+        async throws
+    {
         let coins = [Transaction.sample(id: "1"), .sample(id: "2"), .sample(id: "3", environment: .sandbox)]
         try await DeliveryFixture.with(accounts: [coins]) { fixture in
             fixture.gateway.plan([Self.slow], for: "1")
@@ -48,7 +51,7 @@ import Testing
         }
     }
 
-    @Test func `a failure of one caller's own leaves the lane to the others`() async throws {
+    @Test func `a failure of one caller's own leaves the app environment to the others`() async throws {
         let coins = [Transaction.sample(id: "1"), .sample(id: "2")]
         try await DeliveryFixture.with(accounts: [coins]) { fixture in
             fixture.gateway.plan(
