@@ -27,7 +27,7 @@ extension AppStoreClient: AppStoreGateway {
     }
 
     /// One page of either version of Get Transaction History or Get Refund History, whose answers hold the same fields or
-    /// fewer: version 1 of the latter is never continued.
+    /// fewer.
     private func page(
         of identifier: String, _ endpoint: Endpoint, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage {
@@ -107,7 +107,10 @@ extension AppStoreClient: TransactionGateway {
     package func refundsV1(
         originalTransactionID: String, _ call: UpstreamCall
     ) async throws(ServiceError) -> TransactionPage {
-        try await page(
+        let page = try await page(
             of: originalTransactionID, .getRefundHistoryV1(originalTransactionId: originalTransactionID), call)
+        // Whatever the answer says, there is nothing that continues it.
+        return TransactionPage(
+            transactions: page.transactions, revision: nil, hasMore: false, environment: page.environment)
     }
 }
