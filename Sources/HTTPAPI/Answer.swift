@@ -107,8 +107,6 @@ enum Timestamp {
 
     /// Reads a time to the nearest millisecond, with or without fractions of a second and with any offset.
     static func date(_ text: String) -> Date? {
-        ((try? style.parse(text)) ?? (try? wholeSeconds.parse(text))).map { date in
-            Date(timeIntervalSince1970: (date.timeIntervalSince1970 * 1000).rounded() / 1000)
-        }
+        ((try? style.parse(text)) ?? (try? wholeSeconds.parse(text)))?.roundedToMilliseconds
     }
 }
