@@ -81,7 +81,7 @@ let package = Package(
         // Adapters, each with one technology.
         .target(
             name: "KeyCustody",
-            dependencies: ["Domain", "JOSE", "JSON", "OpenSSL", logging, metrics, serviceLifecycle]),
+            dependencies: ["Domain", "JOSE", "JSON", "OpenSSL", logging, metrics]),
         .target(
             name: "AppStoreClient",
             dependencies: [

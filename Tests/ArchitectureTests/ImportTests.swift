@@ -19,7 +19,7 @@ struct ImportTests {
         "Systemd": ["CSystemd", "ServiceLifecycle"],
         "AppStoreAPI": ["JSON"],
         "Domain": [],
-        "KeyCustody": ["Domain", "JOSE", "JSON", "OpenSSL", "ServiceLifecycle"],
+        "KeyCustody": ["Domain", "JOSE", "JSON", "OpenSSL"],
         "AppStoreClient": ["Domain", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL"],
         "StoreSQLite": ["Domain", "GRDB"],
         "Listener": [

@@ -14,13 +14,15 @@ import Testing
 /// The callers and their keys on the admin listener.
 struct CallerRoutesTests {
     private let handler: RequestHandler
+    /// Its store is gone when nobody holds it.
+    private let stack: ServiceStack
 
     init() async throws {
         let apps = AppCatalog([App(slug: "coins", bundleID: "com.example.coins")])
         let billing = Caller(name: "billing", scopes: ["coins": [.refundsRead, .consumptionWrite]])
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
-        let stack = try await ServiceStack(apps: apps, callers: [billing])
+        stack = try await ServiceStack(apps: apps, callers: [billing])
         handler = RequestHandler(
             RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit),
             routes: Routes.admin(stack.services, health: NoHealth()),

@@ -28,6 +28,8 @@ package struct Refunds: Sendable {
         package var appStore: any AppStoreServerAPI
         package var verifier: any NotificationVerifier
         package var clock: ServiceClock
+        /// Names this process for as long as it runs.
+        package var worker: String
         /// Makes an id ordered by the time given.
         package var makeID: @Sendable (Date) -> String
         /// SHA-256.
@@ -41,7 +43,7 @@ package struct Refunds: Sendable {
         let dispatcher = DeliveryDispatcher(
             store: ports.deliveries, consents: ports.consents, links: ports.links, gateway: ports.appStore,
             apps: settings.apps, transfers: transfers, waiters: waiters, clock: clock, policy: settings.dispatch,
-            worker: ports.makeID(clock.now()), logger: logger)
+            worker: ports.worker, logger: logger)
         let consumption = ConsumptionService(
             gateway: ports.appStore, deliveries: ports.deliveries, cases: ports.cases, links: ports.links,
             waiters: waiters, kick: dispatcher.kick(for:), clock: clock,

@@ -63,7 +63,7 @@ extension Services {
         ///   - credentials: what callers prove themselves by.
         ///   - clock: the clocks.
         ///   - makeID: makes an id ordered by the time given.
-        ///   - makeSnapshotID: makes an id that cannot be guessed.
+        ///   - makeSnapshotID: makes an id that cannot be guessed, also the name of this process.
         ///   - digest: SHA-256.
         ///   - logger: where trouble is told.
         package init(
@@ -77,7 +77,8 @@ extension Services {
             self.clock = clock
             refunds = Refunds.Ports(
                 deliveries: store, cases: store, consents: store, links: store, notifications: store, memory: store,
-                appStore: appStore, verifier: verifier, clock: clock, makeID: makeID, digest: digest, logger: logger)
+                appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
+                digest: digest, logger: logger)
             purchases = Purchases.Ports(
                 links: store, memory: store, appStore: appStore, pageTokens: pageTokens, clock: clock,
                 makeSnapshotID: makeSnapshotID)
