@@ -11,7 +11,7 @@ struct ChainCachePrecomputationTests {
     private let date = Date(timeIntervalSince1970: 1_000)
 
     /// A moment that stands still, and work that was left to the background.
-    private final class Surroundings: Sendable {
+    private final class Dependencies: Sendable {
         let instant = Mutex(ContinuousClock.now)
         private let work = Mutex<[@Sendable () -> Void]>([])
 
@@ -48,57 +48,57 @@ struct ChainCachePrecomputationTests {
     }
 
     @Test func `a chain gets a table once it has been used often, in the background`() throws {
-        let surroundings = Surroundings()
-        let cache = surroundings.cache()
+        let dependencies = Dependencies()
+        let cache = dependencies.cache()
         let chain = try trusted("a")
         cache.insert(chain)
         _ = try use(cache, chain, times: 2)
-        #expect(surroundings.runBackground() == 0)
+        #expect(dependencies.runBackground() == 0)
         #expect(try !use(cache, chain, times: 1).key.hasPrecomputedMultiples)
-        #expect(surroundings.runBackground() == 1)
+        #expect(dependencies.runBackground() == 1)
         #expect(try use(cache, chain, times: 20).key.hasPrecomputedMultiples)
-        #expect(surroundings.runBackground() == 0)
+        #expect(dependencies.runBackground() == 0)
     }
 
     @Test func `no more chains than the bound have a table`() throws {
-        let surroundings = Surroundings()
-        let cache = surroundings.cache()
+        let dependencies = Dependencies()
+        let cache = dependencies.cache()
         let chains = try ["a", "b", "c"].map { try trusted($0) }
         for chain in chains {
             cache.insert(chain)
             _ = try use(cache, chain, times: 9)
         }
-        #expect(surroundings.runBackground() == 2)
+        #expect(dependencies.runBackground() == 2)
         let tables = try chains.map { try use(cache, $0, times: 1).key.hasPrecomputedMultiples }
         #expect(tables == [true, true, false])
     }
 
     @Test func `an expired chain makes room for another's table`() throws {
-        let surroundings = Surroundings()
-        let cache = surroundings.cache(maximumTables: 1)
+        let dependencies = Dependencies()
+        let cache = dependencies.cache(maximumTables: 1)
         let old = try trusted("old")
         let new = try trusted("new")
         cache.insert(old)
         _ = try use(cache, old, times: 3)
-        surroundings.instant.withLock { $0 += .seconds(30) }
+        dependencies.instant.withLock { $0 += .seconds(30) }
         cache.insert(new)
         _ = try use(cache, new, times: 3)
-        #expect(surroundings.runBackground() == 1)
-        surroundings.instant.withLock { $0 += .seconds(30) }
+        #expect(dependencies.runBackground() == 1)
+        dependencies.instant.withLock { $0 += .seconds(30) }
         #expect(try !use(cache, new, times: 3).key.hasPrecomputedMultiples)
-        #expect(surroundings.runBackground() == 1)
+        #expect(dependencies.runBackground() == 1)
         #expect(try use(cache, new, times: 1).key.hasPrecomputedMultiples)
         #expect(cache.count == 1)
     }
 
     @Test func `a chain that is verified again keeps its table if it is the same key`() throws {
-        let surroundings = Surroundings()
-        let cache = surroundings.cache()
+        let dependencies = Dependencies()
+        let cache = dependencies.cache()
         let chain = try trusted("a")
         cache.insert(chain)
         _ = try use(cache, chain, times: 3)
-        #expect(surroundings.runBackground() == 1)
-        surroundings.instant.withLock { $0 += .seconds(60) }
+        #expect(dependencies.runBackground() == 1)
+        dependencies.instant.withLock { $0 += .seconds(60) }
         #expect(cache.trusted(chain.signer.header.rawSegment[...], at: date) == nil)
         let sameKey = try ECPublicKey(rawRepresentation: chain.signer.key.rawRepresentation)
         cache.insert(try trusted("a", sameKey))

@@ -53,7 +53,7 @@ struct ConsumptionSendingTests {
     func `a budget that is used up stops all calls of it, a caller's own share does not`(
         cause: BudgetDecision.Refusal.Cause, isShared: Bool
     ) async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.budget = FakeBudget { _ in .refused(.init(cause: cause, retryAfter: .seconds(7))) }
         try await UpstreamFixture.run(
             parts, handler: { _ in .init(status: 202) },
@@ -66,7 +66,7 @@ struct ConsumptionSendingTests {
     }
 
     @Test func `an open breaker stops the environment for as long as it says`() async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.breaker = CircuitBreakerPolicy(
             failures: 1, sustained: .zero, firstPause: .seconds(30), longestPause: .seconds(30))
         try await UpstreamFixture.run(

@@ -6,11 +6,11 @@ import Testing
 
 struct TransactionGatewayTests {
     private let signer: TestSigner
-    private let parts: UpstreamFixture.Parts
+    private let parts: UpstreamFixture.Dependencies
 
     init() throws {
         signer = try TestSigner()
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.signer = signer
         self.parts = parts
     }

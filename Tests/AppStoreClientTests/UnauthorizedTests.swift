@@ -35,7 +35,7 @@ struct UnauthorizedTests {
 
     @Test func `a refused token is replaced once, and the call made again`() async throws {
         let answers = Script([.init(status: 401), .init("{}")])
-        let parts = UpstreamFixture.Parts()
+        let parts = UpstreamFixture.Dependencies()
         try await UpstreamFixture.run(
             parts, handler: { _ in answers.next() },
             during: { fixture in
@@ -50,7 +50,7 @@ struct UnauthorizedTests {
     }
 
     @Test func `one probe serves all who wait, and its finding spares Apple and the key for a minute`() async throws {
-        let parts = UpstreamFixture.Parts()
+        let parts = UpstreamFixture.Dependencies()
         try await UpstreamFixture.run(parts, handler: Self.apple { _, _ in true }) { fixture in
             await withTaskGroup(of: ServiceError?.self) { group in
                 for number in 0..<20 {
@@ -87,7 +87,7 @@ struct UnauthorizedTests {
     {
         let signer = try TestSigner()
         let signed = try signer.transaction("7", environment: "Sandbox")
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.signer = signer
         parts.tokens = FakeTokens(standby: ["STANDBY"])
         let apple = Self.apple { _, environment in environment == "production" }
@@ -126,7 +126,7 @@ struct UnauthorizedTests {
     }
 
     @Test func `the standby key takes over where the active one fails, and calls go on`() async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.tokens = FakeTokens(standby: ["BAD", "STANDBY"])
         try await UpstreamFixture.run(parts, handler: Self.apple { keyID, _ in keyID != "STANDBY" }) { fixture in
             #expect(await fixture.make(.requestTestNotification).reason == nil)
@@ -141,7 +141,7 @@ struct UnauthorizedTests {
     }
 
     @Test func `a standby key that fares no better stays where it is`() async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.tokens = FakeTokens(standby: ["STANDBY"])
         try await UpstreamFixture.run(parts, handler: Self.apple { _, _ in true }) { fixture in
             #expect(await fixture.make(.getTransactionInfo).error?.cause == "key_refused, key ACTIVE")
@@ -154,7 +154,7 @@ struct UnauthorizedTests {
         (1200, "clock_skew, key ACTIVE"),
     ])
     func `the clock is blamed only if it explains the refusal`(appleIsAhead: TimeInterval, cause: String) async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.tokens = FakeTokens(standby: ["STANDBY"])
         let apple = Self.apple(refusing: { _, _ in true }, date: Self.httpDate(appleIsAhead))
         try await UpstreamFixture.run(parts, handler: apple) { fixture in

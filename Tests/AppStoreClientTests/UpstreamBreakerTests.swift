@@ -9,7 +9,7 @@ import Testing
 struct UpstreamBreakerTests {
     @Test func `after sustained failure nothing is sent but one probe, whose success lets all through`() async throws {
         let answers = Script(Array(repeating: .init(status: 503), count: 6) + [.init("{}")])
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.breaker = CircuitBreakerPolicy(
             failures: 3, sustained: .seconds(1), firstPause: .seconds(5), longestPause: .seconds(60))
         try await UpstreamFixture.run(
@@ -42,7 +42,7 @@ struct UpstreamBreakerTests {
 
     @Test func `a probe that the budget refuses leaves room for another`() async throws {
         let isShort = Counter()
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.breaker = CircuitBreakerPolicy(
             failures: 1, sustained: .zero, firstPause: .seconds(5), longestPause: .seconds(60))
         parts.budget = FakeBudget { _ in
@@ -61,7 +61,7 @@ struct UpstreamBreakerTests {
     }
 
     @Test func `what Apple answers about a request is no failure of Apple's`() async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.breaker = CircuitBreakerPolicy(
             failures: 1, sustained: .zero, firstPause: .seconds(5), longestPause: .seconds(60))
         try await UpstreamFixture.run(

@@ -9,7 +9,7 @@ import Testing
 /// Every attempt asks the budget first; identical reads are made and counted once.
 struct UpstreamBudgetTests {
     @Test func `what the budget refuses is not sent`() async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.budget = FakeBudget { _ in .refused(.init(cause: .exhausted, retryAfter: .seconds(7))) }
         try await UpstreamFixture.run(
             parts, handler: { _ in .init("{}") },
@@ -29,7 +29,7 @@ struct UpstreamBudgetTests {
     }
 
     @Test func `Apple's own wish to wait is told as Apple's`() async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.budget = FakeBudget { _ in .refused(.init(cause: .apple, retryAfter: .seconds(7))) }
         try await UpstreamFixture.run(
             parts, handler: { _ in .init("{}") },
@@ -50,7 +50,7 @@ struct UpstreamBudgetTests {
     @Test func `identical reads at a time are one call, counted for the first; others are not`() async throws {
         let gate = Gate()
         gate.close()
-        let parts = UpstreamFixture.Parts()
+        let parts = UpstreamFixture.Dependencies()
         try await UpstreamFixture.run(
             parts,
             handler: { _ in
@@ -82,7 +82,7 @@ struct UpstreamBudgetTests {
         let soon = String(Int(TestClock.date.timeIntervalSince1970 * 1000) + 10_000)
         let answers = Script([.apple(4_290_000, headers: [("Retry-After", soon)]), .init("{}")])
         let greedyCalls = Counter()
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.budget = FakeBudget { call in
             guard call.caller == "greedy" else { return .admitted }
             greedyCalls.increment()

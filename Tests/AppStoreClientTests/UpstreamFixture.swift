@@ -17,7 +17,7 @@ struct UpstreamFixture: Sendable {
     let clock: TestClock
 
     /// The parts that tests choose.
-    struct Parts: Sendable {
+    struct Dependencies: Sendable {
         var clock = TestClock()
         var tokens = FakeTokens()
         var budget = FakeBudget()
@@ -49,7 +49,7 @@ struct UpstreamFixture: Sendable {
     ///   - body: what to do with them.
     /// - Throws: what the closure throws.
     static func run(
-        _ parts: Parts = Parts(), handler: @escaping LoopbackServer.Handler,
+        _ parts: Dependencies = Dependencies(), handler: @escaping LoopbackServer.Handler,
         during body: (UpstreamFixture) async throws -> Void
     ) async throws {
         var options = LoopbackServer.Options()

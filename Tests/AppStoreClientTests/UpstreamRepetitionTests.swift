@@ -62,7 +62,7 @@ struct UpstreamRepetitionTests {
     func `a connection that breaks during a call leaves its outcome unknown, on kept connections too`(
         offersHTTP2: Bool
     ) async throws {
-        var parts = UpstreamFixture.Parts()
+        var parts = UpstreamFixture.Dependencies()
         parts.offersHTTP2 = offersHTTP2
         try await UpstreamFixture.run(
             parts,
@@ -81,7 +81,7 @@ struct UpstreamRepetitionTests {
         let answers = Script([
             .apple(4_290_000, headers: [("Retry-After", "1700000000000")]), .init(status: 401), .init("{}"),
         ])
-        let parts = UpstreamFixture.Parts()
+        let parts = UpstreamFixture.Dependencies()
         try await UpstreamFixture.run(
             parts, handler: { _ in answers.next() },
             during: { fixture in
@@ -97,7 +97,7 @@ struct UpstreamRepetitionTests {
         try await UpstreamFixture.run(
             handler: { _ in .init("{}") },
             during: { fixture in
-                let client = UpstreamFixture.Parts().client(
+                let client = UpstreamFixture.Dependencies().client(
                     [.production: "https://localhost:1"], fixture.client.transport.client)
                 let nowhere = UpstreamFixture(client: client, server: fixture.server, clock: fixture.clock)
                 let outcome = await nowhere.make(.requestTestNotification)
@@ -134,7 +134,7 @@ struct UpstreamRepetitionTests {
     @Test func `with time enough, a call waits as long as Apple asks`() async throws {
         let soon = String(Int(TestClock.date.timeIntervalSince1970 * 1000) + 10_000)
         let answers = Script([.apple(4_290_000, headers: [("Retry-After", soon)]), .init("{}")])
-        let parts = UpstreamFixture.Parts()
+        let parts = UpstreamFixture.Dependencies()
         try await UpstreamFixture.run(
             parts, handler: { _ in answers.next() },
             during: { fixture in
