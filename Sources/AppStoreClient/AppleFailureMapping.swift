@@ -83,7 +83,7 @@ struct AppleFailureMapping: Sendable {
     /// Apple's `Retry-After` is an absolute UNIX time in milliseconds.
     private func retryAfter(_ response: CurlResponse) -> Duration? {
         response.headers["Retry-After"].flatMap { RetryAfter(headerValue: $0) }.map { time in
-            .milliseconds(max(0, time.millisecondsSince1970 - Int64(now().timeIntervalSince1970 * 1000)))
+            .milliseconds(max(0, time.millisecondsSince1970 - now().milliseconds))
         }
     }
 }

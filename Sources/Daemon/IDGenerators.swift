@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Synchronization
 
@@ -46,7 +47,7 @@ enum UUIDVersion7 {
     static func make(at date: Date) -> String {
         var generator = SystemRandomNumberGenerator()
         return make(
-            milliseconds: UInt64(max(0, date.timeIntervalSince1970 * 1000)),
+            milliseconds: UInt64(max(0, date.milliseconds)),
             random: (generator.next(), generator.next()))
     }
 

@@ -103,7 +103,9 @@ enum Timestamp {
     private static let style = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
     private static let wholeSeconds = Date.ISO8601FormatStyle()
 
-    static func text(_ date: Date) -> String { date.formatted(style) }
+    /// The style cuts off what is below a millisecond, and few whole milliseconds are exact in a `Date`: half a one is added,
+    /// so that the nearest is written.
+    static func text(_ date: Date) -> String { date.addingTimeInterval(0.000_5).formatted(style) }
 
     /// Reads a time to the nearest millisecond, with or without fractions of a second and with any offset.
     static func date(_ text: String) -> Date? {
