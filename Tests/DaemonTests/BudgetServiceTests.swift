@@ -16,11 +16,13 @@ struct BudgetServiceTests {
     private let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
 
     private func budgets(_ callsPerHour: Int) -> RateBudgets {
-        RateBudgets(
+        // Both clocks stand still: were one to go on, the calls would belong to other minutes when the machine is slow.
+        let start = ContinuousClock.now
+        return RateBudgets(
             policy: RatePolicy(
                 limits: [.production: ["Get Refund History": RateLimit(callsPerHour: callsPerHour)]],
                 callers: ["coins": 1]),
-            clock: BudgetClock(now: { Date(timeIntervalSince1970: 1_700_000_000) }))
+            clock: BudgetClock(now: { Date(timeIntervalSince1970: 1_700_000_000) }, monotonicNow: { start }))
     }
 
     private func saved(in store: InMemoryBudgetStore) async throws -> Int {

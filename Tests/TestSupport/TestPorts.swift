@@ -21,11 +21,13 @@ extension Services.Ports {
         verifier: FakeNotificationVerifier = FakeNotificationVerifier(), clock: ServiceClock,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> Services.Ports {
+        // The time of day of most tests stands still; were the other clock to go on, minutes would shift on a slow machine.
+        let start = clock.monotonicNow()
         let budgets = RateBudgets(
             policy: RatePolicy(
                 limits: [.production: ["Get Refund History": RateLimit(callsPerHour: 1000, reservedPercent: 20)]],
                 quotas: ["billing": 500]),
-            clock: BudgetClock(now: clock.now, monotonicNow: clock.monotonicNow))
+            clock: BudgetClock(now: clock.now, monotonicNow: { start }))
         let pageTokens = PageTokenCoder(
             authenticationCode: TestCode.authenticationCode, encode: { Data($0).base64EncodedString() },
             decode: { Data(base64Encoded: $0).map(Array.init) })
