@@ -17,13 +17,19 @@ struct ConfigurationAppsTests {
                 bundleId: com.example.coins
                 appAppleId: 1234567890
                 additionalConsumptionFields: [newField]
+                userIDs: appAccountToken
+                ignoredTokens: [7E57C0DE-1234-5678-9ABC-DEF012345678]
+                guardianBlocksConsumption: false
+                minimumWordingVersion: 2026-05-25
             """)
         let apps = try ConfigurationFixture.configuration(text).apps
         #expect(
             apps == [
                 App(
                     slug: "coins", bundleID: "com.example.coins", appAppleID: 1_234_567_890,
-                    environments: [.production, .sandbox], additionalConsumptionFields: ["newField"]),
+                    environments: [.production, .sandbox], additionalConsumptionFields: ["newField"],
+                    userIDs: .appAccountToken, ignoredTokens: ["7e57c0de-1234-5678-9abc-def012345678"],
+                    guardianBlocksConsumption: false, minimumWordingVersion: "2026-05-25"),
                 App(slug: "gems", bundleID: "com.example.gems", environments: [.sandbox]),
             ])
     }
@@ -52,6 +58,10 @@ struct ConfigurationAppsTests {
                 appAppleId: -5
                 environments: [Xcode, Sandbox, Sandbox]
                 additionalConsumptionFields: ["new field"]
+                userIDs: accountToken
+                ignoredTokens: [nobody, 7E57C0DE-1234-5678-9ABC-DEF012345678, 7e57c0de-1234-5678-9abc-def012345678]
+                guardianBlocksConsumption: sometimes
+                minimumWordingVersion: third
               gems:
                 bundleId: com.example.gems
                 environments: []
@@ -60,8 +70,31 @@ struct ConfigurationAppsTests {
             ConfigurationFixture.places(text) == [
                 "5 apps.coins.bundleId", "6 apps.coins.appAppleId", "7 apps.coins.environments[0]",
                 "7 apps.coins.environments[2]", "8 apps.coins.additionalConsumptionFields[0]",
-                "11 apps.gems.environments",
+                "9 apps.coins.userIDs", "10 apps.coins.ignoredTokens[0]", "10 apps.coins.ignoredTokens[2]",
+                "11 apps.coins.guardianBlocksConsumption", "12 apps.coins.minimumWordingVersion",
+                "15 apps.gems.environments",
             ])
+    }
+
+    @Test func whatIsLeftOutIsCautious() throws {
+        let text = yaml("  gems: { bundleId: a.b, environments: [Sandbox] }\n")
+        let app = try #require(try ConfigurationFixture.configuration(text).apps.first)
+        #expect(!app.areUserIDsTokens)
+        #expect(app.ignoredTokens == [App.nilToken])
+        #expect(app.guardianBlocksConsumption)
+        #expect(app.minimumWordingVersion == nil)
+    }
+
+    @Test(arguments: [100, 101]) func soManyTokensCanBeIgnored(count: Int) {
+        let tokens = (0..<count).map { "7e57c0de-0000-4000-8000-\(String(100_000_000_000 + $0))" }
+        let text = yaml(
+            """
+              gems:
+                bundleId: a.b
+                environments: [Sandbox]
+                ignoredTokens: [\(tokens.joined(separator: ", "))]
+            """)
+        #expect(ConfigurationFixture.places(text) == (count > 100 ? ["7 apps.gems.ignoredTokens"] : []))
     }
 
     @Test func twoAppsHaveTwoBundleIDs() {

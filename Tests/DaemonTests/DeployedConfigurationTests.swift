@@ -24,10 +24,11 @@ struct DeployedConfigurationTests {
 
     @Test func whatItShowsInCommentsAreTheDefaults() throws {
         let configuration = try DaemonConfiguration.parse(yaml: try text(), file: Self.path)
-        // The shown doors, upstream, authority, proxy, policy and caller are examples, the second address and source alternatives.
+        // The shown doors, upstream, authority, proxy, version, policy and caller are examples, the second address and source alternatives.
         let examples = [
             "address:", "mode:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:", "proxy:", "file:",
             "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
+            "minimumWordingVersion:",
         ]
         let shown = try text().split(separator: "\n", omittingEmptySubsequences: false).map {
             (line: Substring) -> String in
@@ -64,6 +65,7 @@ struct DeployedConfigurationTests {
             "connectTimeout", "attemptTimeout", "deadline", "maximumResponseBytes", "id", "issuer", "credential",
             "file",
             "allowGroupReadable", "state", "bundleId", "appAppleId", "environments", "additionalConsumptionFields",
+            "userIDs", "ignoredTokens", "guardianBlocksConsumption", "minimumWordingVersion",
             "tokenSHA256", "scopes", "appleProduction", "appleSandbox", "tls", "certificateChain", "privateKey",
             "drainDelay", "timeout", "lifetime", "maximumBytes", "sandboxShare", "reservedShare", "requestsPerSecond",
             "callsPerHour", "webhook", "consumptionPolicy", "beforeDeadline", "answer", "deliveryStatus",

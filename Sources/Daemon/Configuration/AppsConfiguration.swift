@@ -56,10 +56,24 @@ extension ConfigurationParser {
                 member.origin, key: member.value.key(of: "appAppleId"),
                 "This key is required for an app in Production; App Store Connect shows it as \"Apple ID\".")
         }
+        let userIDs = value("userIDs", of: member.value, as: .oneOf) ?? App.UserIDs.opaque
+        let ignoredTokens = self.ignoredTokens(of: member.value)
+        let guardianBlocks = value("guardianBlocksConsumption", of: member.value, as: .bool) ?? true
+        let minimumWording = value("minimumWordingVersion", of: member.value, as: .wordingVersion)
         guard let bundleID else { return nil }
         return App(
             slug: member.name, bundleID: bundleID, appAppleID: appAppleID, environments: environments,
-            additionalConsumptionFields: Set(fields))
+            additionalConsumptionFields: Set(fields), userIDs: userIDs, ignoredTokens: ignoredTokens,
+            guardianBlocksConsumption: guardianBlocks, minimumWordingVersion: minimumWording)
+    }
+
+    private mutating func ignoredTokens(of app: ConfigurationElement) -> Set<String> {
+        let tokens = values("ignoredTokens", of: app, as: .appAccountToken).map(\.value)
+        let maximum = ConfigurationDefaults.Apps.maximumIgnoredTokens
+        if tokens.count > maximum, let element = member("ignoredTokens", of: app) {
+            report(element.origin, key: element.key, "The list may have at most \(maximum) entries.")
+        }
+        return Set(tokens)
     }
 
     private mutating func checkBundleIDsDiffer(_ entries: [AppEntry]) {

@@ -82,6 +82,8 @@ package enum ConfigurationDefaults {
         static let policyBeforeDeadline: ClosedRange<Duration> = .minutes(5)...answerWindow
         /// `apps.….consumptionPolicy.answer.consumptionPercentage` in thousandths of a percent, as Apple counts.
         static let consumptionPercentage = 0...100_000
+        /// The most entries of `apps.….ignoredTokens`: each stands for a mistake in a release of the app.
+        static let maximumIgnoredTokens = 100
     }
 
     /// `callers`: what has no default but bounds.

@@ -119,6 +119,18 @@ extension ConfigurationValue<String> {
         }
     }
 
+    /// An `appAccountToken`, in lower case as all of them are compared.
+    static var appAccountToken: Self {
+        Self(expectation: "an `appAccountToken`, a UUID") { ConsumptionRules.isUUID($0) ? $0.lowercased() : nil }
+    }
+
+    /// A version that can be told to be older than another.
+    static var wordingVersion: Self {
+        word("a version such as `3`, `2.10` or `2026-05-25`, numbers with dots or hyphens between", 1...64) { text in
+            WordingVersion(text) != nil
+        }
+    }
+
     static var bundleID: Self {
         word("a bundle id: letters, digits, hyphens and dots", 1...155) { text in
             text.allSatisfy { $0.isLetter || $0.isNumber || $0 == "-" || $0 == "." }

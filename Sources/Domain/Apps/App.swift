@@ -10,17 +10,57 @@ package struct App: Sendable, Hashable {
     package let environments: Set<AppStoreEnvironment>
     /// Names of consumption fields that Apple added after this release and that pass through unchecked.
     package let additionalConsumptionFields: Set<String>
+    /// What callers use as ids of the users.
+    package let userIDs: UserIDs
+    /// The `appAccountToken`s that name nobody, in lower case; the nil UUID always among them.
+    package let ignoredTokens: Set<String>
+    /// Whether a guardian's `RESCIND_CONSENT` stops consumption, beyond what Apple asks for.
+    package let guardianBlocksConsumption: Bool
+    /// The oldest wording that a recorded consent may have been given to for the app's policy; nil for any.
+    package let minimumWordingVersion: String?
+
+    /// What callers use as ids of the users.
+    package enum UserIDs: String, Sendable, Hashable, CaseIterable {
+        /// The token that the app itself gives to each purchase: it alone names the owner, with no link.
+        case appAccountToken
+        /// Anything: whose a token is must be linked, or be the id of a user that was heard of.
+        case opaque
+    }
+
+    /// The UUID of zeros, which apps set where they have no token (RFC 9562 section 5.9).
+    package static let nilToken = "00000000-0000-0000-0000-000000000000"
 
     package init(
         slug: String, bundleID: String, appAppleID: Int64? = nil,
         environments: Set<AppStoreEnvironment> = [.production, .sandbox],
-        additionalConsumptionFields: Set<String> = []
+        additionalConsumptionFields: Set<String> = [], userIDs: UserIDs = .opaque, ignoredTokens: Set<String> = [],
+        guardianBlocksConsumption: Bool = true, minimumWordingVersion: String? = nil
     ) {
         self.slug = slug
         self.bundleID = bundleID
         self.appAppleID = appAppleID
         self.environments = environments
         self.additionalConsumptionFields = additionalConsumptionFields
+        self.userIDs = userIDs
+        self.ignoredTokens = Set(ignoredTokens.map { $0.lowercased() }).union([Self.nilToken])
+        self.guardianBlocksConsumption = guardianBlocksConsumption
+        self.minimumWordingVersion = minimumWordingVersion
+    }
+
+    /// Whether the users' ids are the `appAccountToken`s of their purchases.
+    package var areUserIDsTokens: Bool { userIDs == .appAccountToken }
+
+    /// Whether an `appAccountToken` names somebody, in whatever case it is written.
+    package func isTokenIgnored(_ token: String) -> Bool { ignoredTokens.contains(token.lowercased()) }
+
+    /// Whether consent to this wording is consent to what the app's policy sends.
+    ///
+    /// - Parameter version: as it was recorded; nil where none was given.
+    /// - Returns: true for any wording of an app that has no minimum.
+    package func isWordingRecent(_ version: String?) -> Bool {
+        guard let minimum = minimumWordingVersion.flatMap(WordingVersion.init) else { return true }
+        guard let version = version.flatMap(WordingVersion.init) else { return false }
+        return version >= minimum
     }
 
     /// Checks that the app may be used in an environment.
@@ -34,6 +74,26 @@ package struct App: Sendable, Hashable {
             )
         }
     }
+}
+
+/// The version of a wording that users consent to: numbers with dots or hyphens between, such as `3`, `2.10` or `2026-05-25`.
+///
+/// Compared number by number, the first one first; what is missing at the end counts as zero, so `2` and `2.0` are equal.
+package struct WordingVersion: Sendable, Comparable {
+    private let numbers: [Int64]
+
+    /// Nil for a text that is no such version.
+    package init?(_ text: String) {
+        var numbers: [Int64] = []
+        for part in text.split(omittingEmptySubsequences: false, whereSeparator: { $0 == "." || $0 == "-" }) {
+            guard part.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(part) else { return nil }
+            numbers.append(number)
+        }
+        while numbers.last == 0 { numbers.removeLast() }
+        self.numbers = numbers
+    }
+
+    package static func < (one: Self, other: Self) -> Bool { one.numbers.lexicographicallyPrecedes(other.numbers) }
 }
 
 /// Which of Apple's two servers a call or a purchase belongs to.
