@@ -67,7 +67,8 @@ package enum ProblemResponse {
             .deliveryNotFound, .notificationNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease, .noOpenCase,
+        case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .ownedByAnotherUser, .noProductionRelease,
+            .noOpenCase,
             .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
             .conflict
         case .snapshotExpired, .cursorExpired, .notificationTooOld: .gone
@@ -126,6 +127,7 @@ package enum ProblemResponse {
         case .environmentNotAllowed: "The app is not configured for this environment"
         case .noTransactionKnown: "No transaction of the user is known"
         case .linkConflict: "Linked to another user"
+        case .linkEnvironmentWrong: "The link is for another environment"
         case .ownedByAnotherUser: "The purchase belongs to another user"
         case .budgetExhausted: "The budget of calls to Apple is used up"
         case .appleRejected: "Apple rejected the request"

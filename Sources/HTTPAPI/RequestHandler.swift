@@ -103,10 +103,12 @@ package struct RequestHandler: Sendable {
         _ encoded: [(name: String, value: Substring)]
     ) async throws(ServiceError) -> Answer {
         let parameters = try Self.decode(encoded)
-        if let scope = route.scope, let caller = context.caller,
-            let app = parameters.first(where: { $0.name == "app" })
-        {
-            try caller.require(scope, for: app.value)
+        if let caller = context.caller, let app = parameters.first(where: { $0.name == "app" }) {
+            switch route.access {
+            case .open, .authenticated: break
+            case .scope(let scope): try caller.require(scope, for: app.value)
+            case .anyScope(let scopes): try caller.require(anyOf: scopes, for: app.value)
+            }
         }
         let preferences = context.preferences
         let wait = route.goesOn ? nil : preferences.wait.map(Duration.seconds)

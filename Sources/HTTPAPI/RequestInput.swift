@@ -32,6 +32,9 @@ package struct RequestInput: Sendable {
     /// How long the request may still wait for something.
     var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 
+    /// Whether who asks may see what a scope shows; on listeners that do not authenticate everybody may.
+    func mayRead(_ scope: Scope, of app: App) -> Bool { caller?.holds(scope, for: app.slug) ?? true }
+
     /// The call to Apple on the caller's behalf.
     func call(
         _ app: App, _ environment: AppStoreEnvironment?, priority: CallPriority = .interactive

@@ -114,6 +114,8 @@ package struct Route: Sendable {
         case authenticated
         /// A caller with this scope for the path's app.
         case scope(Scope)
+        /// A caller with at least one of these for the path's app: each shows a part of the answer.
+        case anyScope([Scope])
     }
 
     /// What a route takes behind the head of a request.
@@ -153,9 +155,24 @@ package struct Route: Sendable {
         _ method: HTTPRequest.Method, _ path: String, _ scope: Scope, in apps: AppCatalog,
         body: Body = .none, goesOn: Bool = false, handler: @escaping AppHandler
     ) {
+        self.init(method, path, .scope(scope), in: apps, body: body, goesOn: goesOn, handler: handler)
+    }
+
+    /// A route below `/v1/apps/{app}` whose answer has parts with scopes of their own.
+    init(
+        _ method: HTTPRequest.Method, _ path: String, anyOf scopes: [Scope], in apps: AppCatalog,
+        handler: @escaping AppHandler
+    ) {
+        self.init(method, path, .anyScope(scopes), in: apps, body: .none, goesOn: false, handler: handler)
+    }
+
+    private init(
+        _ method: HTTPRequest.Method, _ path: String, _ access: Access, in apps: AppCatalog, body: Body, goesOn: Bool,
+        handler: @escaping AppHandler
+    ) {
         self.method = method
         self.path = path
-        access = .scope(scope)
+        self.access = access
         self.body = body
         self.goesOn = goesOn
         self.handler = { input throws(ServiceError) in
@@ -163,8 +180,12 @@ package struct Route: Sendable {
         }
     }
 
-    /// The scope that the route needs, if any.
-    package var scope: Scope? {
-        if case .scope(let scope) = access { scope } else { nil }
+    /// The scopes of which the route needs one; none where it needs none.
+    package var scopes: [Scope] {
+        switch access {
+        case .open, .authenticated: []
+        case .scope(let scope): [scope]
+        case .anyScope(let scopes): scopes
+        }
     }
 }

@@ -24,7 +24,7 @@ package enum Routes {
         let links = LinkRoutes(service: services.purchases.links)
         let consent = ConsentRoutes(service: services.refunds.consent)
         return [
-            Route(.get, user, .transactionsRead, in: apps, handler: overview.get),
+            Route(.get, user, anyOf: UserOverview.scopes, in: apps, handler: overview.get),
             Route(.delete, user, .usersErase, in: apps, handler: consent.erase),
             Route(.get, user + "/consent", .consentRead, in: apps, handler: consent.get),
             Route(.put, user + "/consent", .consentWrite, in: apps, body: .json, handler: consent.record),
@@ -34,7 +34,7 @@ package enum Routes {
             Route(.get, user + "/refunds", .refundsRead, in: apps, handler: purchases.refunds),
             Route(.get, user + "/transactions", .transactionsRead, in: apps, handler: purchases.transactions),
             Route(.get, user + "/subscriptions", .transactionsRead, in: apps, handler: subscriptions.forUser),
-            Route(.get, user + "/links", .linksWrite, in: apps, handler: links.list),
+            Route(.get, user + "/links", .linksRead, in: apps, handler: links.list),
             Route(.put, user + "/links/{kind}/{value}", .linksWrite, in: apps, handler: links.declare),
             Route(.delete, user + "/links/{kind}/{value}", .linksWrite, in: apps, handler: links.end),
         ]

@@ -9,14 +9,14 @@ import Yams
 
 /// `api/openapi.yaml` against the program, both ways.
 struct OpenAPITests {
-    /// One operation: `GET /v1/apps` on a listener, with its scope.
+    /// One operation: `GET /v1/apps` on a listener, with the scopes of which it needs one.
     private struct Operation: Hashable, CustomStringConvertible {
         let listener: String
         let method: String
         let path: String
-        let scope: String?
+        let scopes: Set<String>
 
-        var description: String { "\(listener): \(method) \(path) (\(scope ?? "no scope"))" }
+        var description: String { "\(listener): \(method) \(path) (\(scopes.sorted()))" }
     }
 
     private func document() throws -> [String: Any] {
@@ -38,7 +38,8 @@ struct OpenAPITests {
             handlers.flatMap { listener, routes in
                 routes.map {
                     Operation(
-                        listener: listener, method: $0.method.rawValue, path: $0.path, scope: $0.scope?.rawValue)
+                        listener: listener, method: $0.method.rawValue, path: $0.path,
+                        scopes: Set($0.scopes.map(\.rawValue)))
                 }
             })
     }
@@ -54,7 +55,9 @@ struct OpenAPITests {
                     operations.insert(
                         Operation(
                             listener: listener, method: method.uppercased(), path: path,
-                            scope: operation["x-purser-scope"] as? String))
+                            scopes: Set(
+                                (operation["x-purser-scope"] as? [String])
+                                    ?? [operation["x-purser-scope"] as? String].compactMap(\.self))))
                 }
             }
         }

@@ -34,7 +34,53 @@ struct UserRoutesTests {
         #expect(Set(active.compactMap { $0["originalTransactionId"]?.string }) == ["1", "3"])
         #expect(overview["refundCount"] == 1 && overview["othersOmitted"] == 0)
         #expect(overview["complete"] == true && overview["gaps"] == nil)
+        #expect(overview["withheld"]?.array?.isEmpty == true)
         #expect(overview["readAt"] == "2023-11-14T22:13:20.000Z")
+    }
+
+    @Test(arguments: UserOverview.Part.allCases)
+    func `each part needs the scope of its own route, and is named where it is withheld`(
+        part: UserOverview.Part
+    ) async throws {
+        let fixture = try await fixture()
+        func members(of part: UserOverview.Part, _ overview: JSONValue) -> Bool { overview[part.rawValue] != nil }
+        let without = try await RequestHandlerFixture(
+            fixture.stack, scopes: Set(Scope.allCases).subtracting([part.scope, part.scope.impliedBy ?? part.scope])
+        ).send(.get, user).json
+        #expect(without["withheld"]?.array?.compactMap(\.string) == [part.rawValue])
+        #expect(UserOverview.Part.allCases.filter { !members(of: $0, without) } == [part])
+        let only = try await RequestHandlerFixture(fixture.stack, scopes: [part.scope]).send(.get, user)
+        #expect(only.status == 200)
+        let json = try only.json
+        #expect(UserOverview.Part.allCases.filter { members(of: $0, json) } == [part])
+        #expect(json["withheld"]?.array?.count == UserOverview.Part.allCases.count - 1)
+        let isOfApple = part == .activeSubscriptions || part == .refundCount
+        #expect((json["accounts"] != nil) == isOfApple && (json["othersOmitted"] != nil) == isOfApple)
+        #expect(json["complete"] == true)
+    }
+
+    @Test func `who may see no part may not see the overview`() async throws {
+        let fixture = try await fixture()
+        let scopes = Set(Scope.allCases).subtracting(UserOverview.scopes).subtracting([.linksWrite])
+        let reply = try await RequestHandlerFixture(fixture.stack, scopes: scopes).send(.get, user)
+        #expect(reply.status == 403)
+        #expect(try reply.json["detail"]?.string?.contains("`links:read`") == true)
+    }
+
+    @Test func `a link that leads nowhere is a gap of every list, and none is a 404`() async throws {
+        let fixture = try await fixture()
+        #expect(try await fixture.send(.put, "\(user)/links/transactionId/999").status == 201)
+        for (path, count) in [("/refunds", 1), ("/transactions", 3), ("/subscriptions", 2), ("", 0)] {
+            let reply = try await fixture.send(.get, user + path)
+            #expect(reply.status == 200, "\(path)")
+            let list = try reply.json
+            #expect(list["complete"] == false)
+            let gaps = try #require(list["gaps"]?.array)
+            #expect(gaps.count == 1 && gaps.first?["value"] == "999" && gaps.first?["part"] == "account")
+            #expect(gaps.first?["problem"]?["apple"]?["errorName"] == "TransactionIdNotFoundError")
+            let name = path == "/subscriptions" ? "subscriptions" : "transactions"
+            if !path.isEmpty { #expect(list[name]?.array?.count == count, "\(path)") }
+        }
     }
 
     @Test func `a part that fails fails the overview, or is a gap beside the rest`() async throws {

@@ -217,7 +217,18 @@ printf "\n$ curl '%s/metrics' | grep '^purser_.*_total'\n" "$health"
 curl --silent --show-error "$health/metrics" | grep '^purser_.*_total'
 
 if [ -n "$keep" ]; then
-    say "Both are still running; Ctrl-C ends them"
+    # Another customer, for the first calls of the README: a refund, and a refund request that waits for an answer.
+    account=$(simulate POST /accounts '{"environment":"Sandbox"}' | member id)
+    transaction=$(buy '"productId":"gems.100","type":"Consumable","price":4990,"currency":"EUR"')
+    refunded=$(buy '"productId":"gems.500","type":"Consumable","price":19990,"currency":"EUR"')
+    simulate POST "/transactions/$refunded/refund" '{"reason":1}' >/dev/null
+    simulate POST "/transactions/$transaction/refund-request" '{"reason":"UNINTENDED_PURCHASE"}' >/dev/null
+    follow case.opened
+    say "Both are still running; Ctrl-C ends them. For the first calls of the README:"
+    printf 'api=%s/v1/apps/coins\n' "$api"
+    printf 'auth="Authorization: Bearer %s"\n' "$token"
+    printf 'transaction=%s refunded=%s\n' "$transaction" "$refunded"
+    say "And for whatever else you want to try"
     printf 'export TOKEN=%s\n' "$token"
     printf 'api %s   health %s   admin %s\n' "$api" "$health" "$work/admin.sock"
     printf 'simulator control %s (docs/simulator.md says what it can do)\n' "$control"

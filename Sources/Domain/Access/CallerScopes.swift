@@ -9,15 +9,31 @@ package struct Caller: Sendable, Hashable {
         self.scopes = scopes
     }
 
+    /// Whether the caller holds a scope for an app, itself or by one that implies it.
+    package func holds(_ scope: Scope, for app: String) -> Bool {
+        guard let granted = scopes[app] else { return false }
+        return granted.contains(scope) || scope.impliedBy.map(granted.contains) == true
+    }
+
     /// Checks that the caller holds a scope for an app.
     ///
     /// - Throws: `missingScope`, naming the scope.
     package func require(_ scope: Scope, for app: String) throws(ServiceError) {
-        guard scopes[app]?.contains(scope) == true else {
-            throw ServiceError(
-                .missingScope,
-                "Caller `\(name)` lacks the scope `\(scope.rawValue)` for app `\(app)`; add it in the configuration.")
-        }
+        guard !holds(scope, for: app) else { return }
+        throw ServiceError(
+            .missingScope,
+            "Caller `\(name)` lacks the scope `\(scope.rawValue)` for app `\(app)`; add it in the configuration.")
+    }
+
+    /// Checks that the caller holds one of several scopes for an app.
+    ///
+    /// - Throws: `missingScope`, naming all of them.
+    package func require(anyOf alternatives: [Scope], for app: String) throws(ServiceError) {
+        guard !alternatives.contains(where: { holds($0, for: app) }) else { return }
+        let names = alternatives.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+        throw ServiceError(
+            .missingScope,
+            "Caller `\(name)` has none of the scopes \(names) for app `\(app)`; add one in the configuration.")
     }
 }
 
@@ -32,6 +48,7 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case usersErase = "users:erase"
     case refundsRead = "refunds:read"
     case transactionsRead = "transactions:read"
+    case linksRead = "links:read"
     case linksWrite = "links:write"
     /// Set App Account Token, Finish Transaction.
     case transactionsWrite = "transactions:write"
@@ -49,4 +66,7 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case retentionMessagingManage = "retentionMessaging:manage"
     /// Advanced Commerce server calls, through the Apple-compatible doors only.
     case advancedCommerceManage = "advancedCommerce:manage"
+
+    /// The scope that allows this too: who declares a link is told of those that stand against it.
+    package var impliedBy: Scope? { self == .linksRead ? .linksWrite : nil }
 }

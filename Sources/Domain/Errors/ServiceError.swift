@@ -164,6 +164,7 @@ extension ServiceError {
         case environmentNotAllowed = "environment-not-allowed"
         case noTransactionKnown = "no-transaction-known"
         case linkConflict = "link-conflict"
+        case linkEnvironmentWrong = "link-environment-wrong"
         case ownedByAnotherUser = "owned-by-another-user"
         // Cases and deliveries.
         case noOpenCase = "no-open-case"
@@ -207,7 +208,8 @@ extension ServiceError {
             case .snapshotExpired, .cursorExpired, .notificationTooOld: .outOfRange
             case .unauthenticated, .signatureInvalid: .unauthenticated
             case .missingScope: .permissionDenied
-            case .noTransactionKnown, .linkConflict, .ownedByAnotherUser, .noProductionRelease, .noOpenCase,
+            case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .ownedByAnotherUser, .noProductionRelease,
+                .noOpenCase,
                 .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
                 .failedPrecondition
             case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .resourceExhausted

@@ -6,32 +6,40 @@ struct AccountReader: Sendable {
         let account: AccountResolver.Account
     }
 
-    /// The answers, in the order of the questions, and the questions that failed.
+    /// The answers, in the order of the questions, and the questions that have none.
     struct Reading<Answer: Sendable>: Sendable {
         var answers: [Answer] = []
         var gaps: [AccountGap] = []
     }
 
+    /// What a question came to that did not fail.
+    private enum Outcome<Answer: Sendable>: Sendable {
+        case answer(Answer)
+        /// Apple does not know the identifier; nil where that is no fault of the link.
+        case unknown(AccountGap?)
+    }
+
     let resolver: AccountResolver
     let concurrentCalls: Int
 
-    /// The Apple Accounts that the links of a user lead to.
+    /// The Apple Accounts that the links of a user lead to; none where all of them are of another environment than the call's.
     ///
     /// - Throws: `noTransactionKnown`, what the store throws, and what the gateway throws unless `isPartialAllowed`.
     func accounts(
         of user: UserID, _ links: [Link], isPartialAllowed: Bool, _ call: UpstreamCall
     ) async throws(ServiceError) -> AccountResolver.Resolution {
-        let resolution = try await resolver.resolve(links, isPartialAllowed: isPartialAllowed, call)
-        guard !resolution.accounts.isEmpty || !resolution.gaps.isEmpty else {
+        guard links.contains(where: \.leadsToApple) else {
             throw ServiceError(
                 .noTransactionKnown,
                 "No transaction of user `\(user)` is known, and Apple cannot be asked about a user or an `appAccountToken` alone; link a transaction first."
             )
         }
-        return resolution
+        return try await resolver.resolve(links, isPartialAllowed: isPartialAllowed, call)
     }
 
     /// Puts all questions, each in its account's environment where that is known.
+    ///
+    /// An identifier that Apple does not know fails nothing: it is a gap of its own, one however many questions were put.
     ///
     /// - Throws: the first failure, unless `isPartialAllowed`.
     func ask<Answer: Sendable>(
@@ -40,13 +48,25 @@ struct AccountReader: Sendable {
     ) async throws(ServiceError) -> Reading<Answer> {
         let results = try await FanOut.results(
             of: questions, atMost: concurrentCalls, isPartialAllowed: isPartialAllowed
-        ) { question throws(ServiceError) in
-            try await answer(question, question.account.environment.map(call.in) ?? call)
+        ) { [resolver] question throws(ServiceError) -> Outcome<Answer> in
+            let account = question.account
+            do throws(ServiceError) {
+                return .answer(try await answer(question, account.environment.map(call.in) ?? call))
+            } catch {
+                guard error.isUnknownIdentifier else {
+                    throw isPartialAllowed ? error : error.asked(about: account.target)
+                }
+                return .unknown(try await resolver.gap(of: account, unknown: error, call))
+            }
         }
         var reading = Reading<Answer>()
+        var unknown: Set<LinkTarget> = []
         for (question, result) in zip(questions, results) {
             switch result {
-            case .success(let answer): reading.answers.append(answer)
+            case .success(.answer(let answer)): reading.answers.append(answer)
+            case .success(.unknown(let gap)):
+                guard let gap, unknown.insert(gap.target).inserted else { continue }
+                reading.gaps.append(gap)
             case .failure(let error):
                 reading.gaps.append(
                     AccountGap(
@@ -63,15 +83,41 @@ struct AccountResolver: Sendable {
     /// One identifier that stands for a whole Apple Account.
     struct Account: Sendable, Hashable {
         let target: LinkTarget
-        /// Nil until Apple has been asked.
+        /// The one to ask; nil until Apple has been asked.
         let environment: AppStoreEnvironment?
+        /// The one that the link was declared for; nil where it names none.
+        var declared: AppStoreEnvironment?
+        /// Whether the link has ended, so that nobody needs to hear what is wrong with it.
+        var isEnded = false
+
+        /// Whether a question about an environment is about this; a link for the other one can only be a mistake.
+        func isAsked(in environment: AppStoreEnvironment?) -> Bool {
+            declared == nil || environment == nil || declared == environment
+        }
     }
 
     /// The accounts found, and the links whose account could not be found out.
     struct Resolution: Sendable {
         var accounts: [Account] = []
         var gaps: [AccountGap] = []
+
+        /// Adds a gap, if there is one.
+        mutating func note(_ gap: AccountGap?) {
+            if let gap { gaps.append(gap) }
+        }
     }
+
+    /// What is remembered of an identifier.
+    private enum Finding {
+        case account(Account)
+        /// Apple has to be asked whose it is.
+        case open
+        /// It is known, in another environment only.
+        case elsewhere(AppStoreEnvironment)
+    }
+
+    /// Earlier answers by what they are about.
+    private typealias Known = [String: Set<KnownIdentifier>]
 
     let gateway: any AppStoreGateway
     let memory: any TransactionMemory
@@ -81,46 +127,96 @@ struct AccountResolver: Sendable {
     ///
     /// A link whose account is known from earlier answers costs nothing, nor does a single link: whatever is asked about it
     /// tells of its whole account. Of several unknown ones, one is asked for its history, which names every other purchase
-    /// of the same account, and so on until none is left.
+    /// of the same account, and so on until none is left. Links that lead nowhere are gaps, and hide nothing of the others.
     ///
     /// - Throws: what the memory throws, and what the gateway throws unless `isPartialAllowed`.
     func resolve(
         _ links: [Link], isPartialAllowed: Bool, _ call: UpstreamCall
     ) async throws(ServiceError) -> Resolution {
         let anchors = Self.anchors(links, in: call.environment)
-        var known = Dictionary(
-            try await memory.known(app: call.app.slug, identifiers: Set(anchors.map(\.target.value)))
-                .map { ($0.identifier, $0) }
-        ) { first, _ in first }
+        var known = Known(
+            grouping: try await memory.known(app: call.app.slug, identifiers: Set(anchors.map(\.target.value))))
         var resolution = Resolution()
-        var found: Set<String> = []
+        var found: [String: Set<AppStoreEnvironment?>] = [:]
         var open: [Account] = []
         func add(_ account: Account) {
-            if found.insert(account.target.value).inserted { resolution.accounts.append(account) }
+            let places = found[account.target.value, default: []]
+            let isSame = places.contains(account.environment) || places.contains(nil) || account.environment == nil
+            guard places.isEmpty || !isSame else { return }
+            found[account.target.value, default: []].insert(account.environment)
+            resolution.accounts.append(account)
         }
         for anchor in anchors {
-            if let account = Self.account(of: anchor, known) { add(account) } else { open.append(anchor) }
+            switch Self.find(anchor, known) {
+            case .elsewhere(let environment): resolution.note(.misplaced(anchor, environment))
+            case .account(let account): if anchor.isAsked(in: call.environment) { add(account) }
+            case .open: if anchor.isAsked(in: call.environment) { open.append(anchor) }
+            }
         }
-        if open.count == 1, resolution.accounts.isEmpty { return Resolution(accounts: open) }
+        if open.count == 1, resolution.accounts.isEmpty {
+            resolution.accounts = open
+            return resolution
+        }
         while let anchor = open.first {
-            do {
-                let entries = try await learn(anchor, call)
-                known.merge(entries.map { ($0.identifier, $0) }) { _, new in new }
-                // An account that Apple does not name stands under the identifier by which it was asked.
-                add(
-                    Self.account(of: anchor, known)
-                        ?? Account(target: anchor.target, environment: entries.first?.environment ?? anchor.environment)
-                )
+            do throws(ServiceError) {
+                let entries = try await learn(
+                    anchor.target, anchor.environment.map(call.in) ?? call, pages: maximumPages)
+                known.merge(Known(grouping: entries)) { $0.union($1) }
+                if case .account(let account) = Self.find(anchor, known) {
+                    add(account)
+                } else {
+                    // An account that Apple does not name stands under the identifier by which it was asked.
+                    add(
+                        Account(
+                            target: anchor.target, environment: entries.first?.environment ?? anchor.environment,
+                            declared: anchor.declared, isEnded: anchor.isEnded))
+                }
                 let together = Set(entries.map(\.identifier))
-                open.removeAll { $0 == anchor || together.contains($0.target.value) }
-            } catch {
-                guard isPartialAllowed else { throw error }
-                resolution.gaps.append(
-                    AccountGap(part: .account, target: anchor.target, environment: anchor.environment, error: error))
                 open.removeFirst()
+                for other in open where together.contains(other.target.value) {
+                    guard case .elsewhere(let environment) = Self.find(other, known) else { continue }
+                    resolution.note(.misplaced(other, environment))
+                }
+                open.removeAll { together.contains($0.target.value) }
+            } catch {
+                open.removeFirst()
+                if error.isUnknownIdentifier {
+                    resolution.note(try await gap(of: anchor, unknown: error, call))
+                } else if isPartialAllowed {
+                    resolution.note(
+                        AccountGap(part: .account, target: anchor.target, environment: anchor.environment, error: error)
+                    )
+                } else {
+                    throw error.asked(about: anchor.target)
+                }
             }
         }
         return resolution
+    }
+
+    /// What it means that Apple does not know an identifier where it was asked.
+    ///
+    /// - Returns: the gap of the link; nil where the link has ended, and where the identifier belongs to another environment
+    ///   than the call's, for which the link was not declared either.
+    /// - Throws: what the memory throws.
+    func gap(
+        of account: Account, unknown error: ServiceError, _ call: UpstreamCall
+    ) async throws(ServiceError) -> AccountGap? {
+        guard !account.isEnded else { return nil }
+        let nowhere = AccountGap(part: .account, target: account.target, environment: account.environment, error: error)
+        guard let asked = account.environment, account.declared != nil || call.environment != nil else {
+            return nowhere
+        }
+        for other in call.app.environments where other != asked {
+            do throws(ServiceError) {
+                _ = try await learn(account.target, call.in(other), pages: 1)
+                return .misplaced(account, other)
+            } catch {
+                // In the environment that was asked for there is nothing; whether there is elsewhere was not the question.
+                guard error.isUnknownIdentifier || account.declared != nil else { return nil }
+            }
+        }
+        return nowhere
     }
 
     /// Records which identifiers belong together, and where.
@@ -128,12 +224,13 @@ struct AccountResolver: Sendable {
         try await memory.remember(Self.entries(transactions), app: app.slug)
     }
 
-    private func learn(_ anchor: Account, _ call: UpstreamCall) async throws(ServiceError) -> [KnownIdentifier] {
-        let call = anchor.environment.map(call.in) ?? call
+    private func learn(
+        _ target: LinkTarget, _ call: UpstreamCall, pages maximum: Int
+    ) async throws(ServiceError) -> [KnownIdentifier] {
         var transactions: [Transaction] = []
-        var pages = gateway.history(anchor.target.value, filter: HistoryFilter(), call).makeAsyncIterator()
+        var pages = gateway.history(target.value, filter: HistoryFilter(), call).makeAsyncIterator()
         var count = 0
-        while count < maximumPages, let page = try await pages.next(isolation: #isolation) {
+        while count < maximum, let page = try await pages.next(isolation: #isolation) {
             transactions += page.transactions
             count += 1
         }
@@ -154,100 +251,49 @@ struct AccountResolver: Sendable {
         return entries.sorted { $0.identifier < $1.identifier }
     }
 
-    private static func account(of anchor: Account, _ known: [String: KnownIdentifier]) -> Account? {
-        if anchor.target.kind == .appTransactionId {
-            let told = known.values.first { $0.appTransactionID == anchor.target.value }
-            return Account(target: anchor.target, environment: anchor.environment ?? told?.environment)
+    private static func find(_ anchor: Account, _ known: Known) -> Finding {
+        let isAccount = anchor.target.kind == .appTransactionId
+        var entries = known[anchor.target.value] ?? []
+        if isAccount {
+            entries.formUnion(known.values.joined().filter { $0.appTransactionID == anchor.target.value })
         }
-        guard let entry = known[anchor.target.value], let identifier = entry.appTransactionID else { return nil }
-        return Account(target: LinkTarget(.appTransactionId, identifier), environment: entry.environment)
+        let entry = entries.first { anchor.environment == nil || anchor.environment == $0.environment }
+        if entry == nil, let other = entries.first { return .elsewhere(other.environment) }
+        if isAccount {
+            return .account(
+                Account(
+                    target: anchor.target, environment: entry?.environment ?? anchor.environment,
+                    declared: anchor.declared, isEnded: anchor.isEnded))
+        }
+        guard let entry, let identifier = entry.appTransactionID else { return .open }
+        return .account(Account(target: LinkTarget(.appTransactionId, identifier), environment: entry.environment))
     }
 
-    /// The identifiers of a user that Apple can be asked about.
+    /// The identifiers of a user that Apple can be asked about, each once an environment, links in force first.
+    private static func anchors(_ links: [Link], in environment: AppStoreEnvironment?) -> [Account] {
+        var seen: Set<Account> = []
+        let links = links.filter(\.leadsToApple)
+        return (links.filter(\.isInForce) + links.filter { !$0.isInForce }).compactMap { link in
+            var anchor = Account(
+                target: link.target, environment: link.environment ?? environment, declared: link.environment)
+            guard seen.insert(anchor).inserted else { return nil }
+            anchor.isEnded = !link.isInForce
+            return anchor
+        }
+    }
+}
+
+extension Link {
+    /// Whether Apple can be asked about the user by this link.
     ///
     /// An original transaction whose link has ended still counts: what was bought before the end stays the user's.
-    private static func anchors(_ links: [Link], in environment: AppStoreEnvironment?) -> [Account] {
-        var seen: Set<LinkTarget> = []
-        return links.compactMap { link in
-            guard link.target.isAskable, link.isInForce || link.target.kind == .originalTransactionId,
-                link.covers(environment), seen.insert(link.target).inserted
-            else { return nil }
-            return Account(target: link.target, environment: link.environment ?? environment)
-        }
-    }
+    var leadsToApple: Bool { target.isAskable && (isInForce || target.kind == .originalTransactionId) }
 }
 
-/// Reads one of an Apple Account's lists to the end.
-struct PurchaseReader: Sendable {
-    /// What was read of one account.
-    struct Pages: Sendable {
-        var transactions: [Transaction] = []
-        /// Whether Apple has more than we read.
-        var isCut = false
-    }
-
-    let gateway: any AppStoreGateway
-    /// Pages of 20 read from Apple for one account.
-    let maximumPages: Int
-
-    /// Why a list is cut short, in the caller's words.
-    var cutReason: String {
-        "Apple has more than \(maximumPages) pages for one Apple Account; narrow the list with filters."
-    }
-
-    func pages(
-        of account: AccountResolver.Account, _ list: UserList, _ call: UpstreamCall
-    ) async throws(ServiceError) -> Pages {
-        let sequence =
-            switch list {
-            case .refunds: gateway.refunds(account.target.value, call)
-            case .transactions(let filter): gateway.history(account.target.value, filter: filter, call)
-            }
-        var pages = Pages()
-        var count = 0
-        for try await page in sequence {
-            pages.transactions += page.transactions
-            count += 1
-            if count == maximumPages {
-                pages.isCut = page.hasMore
-                break
-            }
-        }
-        return pages
-    }
-
-    /// Several transaction ids can denote one purchase; the one that Apple signed last tells its present state.
-    static func withoutDuplicates(_ transactions: [Transaction]) -> [Transaction] {
-        var newest: [PurchaseIdentity: Transaction] = [:]
-        for transaction in transactions {
-            if let other = newest[transaction.purchase], other.signedDate >= transaction.signedDate { continue }
-            newest[transaction.purchase] = transaction
-        }
-        return Array(newest.values)
-    }
-}
-
-/// A part of an answer about a user that could not be read.
-package struct AccountGap: Sendable {
-    /// What was asked.
-    package enum Part: String, Sendable, Hashable {
-        /// Which Apple Account an identifier belongs to.
-        case account
-        case transactions
-        case refunds
-        case subscriptions
-    }
-
-    package let part: Part
-    /// The identifier by which Apple was asked.
-    package let target: LinkTarget
-    package let environment: AppStoreEnvironment?
-    package let error: ServiceError
-
-    package init(part: Part, target: LinkTarget, environment: AppStoreEnvironment?, error: ServiceError) {
-        self.part = part
-        self.target = target
-        self.environment = environment
-        self.error = error
+extension [String: Set<KnownIdentifier>] {
+    /// Earlier answers by what they are about.
+    fileprivate init(grouping entries: [KnownIdentifier]) {
+        self = [:]
+        for entry in entries { self[entry.identifier, default: []].insert(entry) }
     }
 }

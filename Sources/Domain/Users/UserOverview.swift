@@ -31,37 +31,45 @@ package struct UserOverviewService: Sendable {
 
     /// The overview of a user.
     ///
-    /// A user of whom no transaction is known has one too: of links, and without what only Apple could tell.
+    /// A user of whom no transaction is known has one too: of links, and without what only Apple could tell. Apple is asked
+    /// only for the parts that are wanted.
     ///
     /// - Parameters:
     ///   - user: whose.
+    ///   - parts: what of it; consent and cases are not this service's.
     ///   - isPartialAllowed: whether parts that fail are reported as gaps instead of failing the whole.
     ///   - call: for whom and until when.
     /// - Returns: the overview.
     /// - Throws: what the gateway or a store throws.
     package func overview(
-        of user: UserID, isPartialAllowed: Bool, _ call: UpstreamCall
+        of user: UserID, parts: Set<UserOverview.Part>, isPartialAllowed: Bool, _ call: UpstreamCall
     ) async throws(ServiceError) -> UserOverview {
+        let questions = parts.compactMap(\.question)
+        guard parts.contains(.links) || !questions.isEmpty else { return UserOverview(readAt: now()) }
         let own = try await links.links(app: call.app.slug, user: user)
-        let resolution: AccountResolver.Resolution
+        var overview = UserOverview(readAt: now())
+        if parts.contains(.links) { overview.links = own }
+        guard !questions.isEmpty else { return overview }
         do throws(ServiceError) {
-            resolution = try await accounts.accounts(of: user, own, isPartialAllowed: isPartialAllowed, call)
+            let resolution = try await accounts.accounts(of: user, own, isPartialAllowed: isPartialAllowed, call)
+            let reading = try await ask(
+                questions, about: resolution.accounts, isPartialAllowed: isPartialAllowed, call)
+            overview.apple = try await apple(of: user, parts, resolution, reading, call)
         } catch {
             guard error.reason == .noTransactionKnown else { throw error }
-            return UserOverview(
-                links: own, accounts: [], activeSubscriptions: [], refundCount: 0, othersOmitted: 0,
-                incompleteReason: error.message, gaps: [], readAt: now())
+            overview.apple = UserOverview.Apple(parts, incompleteReason: error.message)
         }
-        let reading = try await ask(about: resolution.accounts, isPartialAllowed: isPartialAllowed, call)
-        return try await overview(of: user, own, resolution, reading, call)
+        overview.readAt = now()
+        return overview
     }
 
-    /// Two questions an account, all under one bound and one deadline.
+    /// So many questions an account, all under one bound and one deadline.
     private func ask(
-        about accounts: [AccountResolver.Account], isPartialAllowed: Bool, _ call: UpstreamCall
+        _ parts: [AccountGap.Part], about accounts: [AccountResolver.Account], isPartialAllowed: Bool,
+        _ call: UpstreamCall
     ) async throws(ServiceError) -> AccountReader.Reading<Answer> {
         let questions = accounts.flatMap { account in
-            [AccountGap.Part.subscriptions, .refunds].map { AccountReader.Question(part: $0, account: account) }
+            parts.map { AccountReader.Question(part: $0, account: account) }
         }
         return try await self.accounts.ask(questions, isPartialAllowed: isPartialAllowed, call) {
             [gateway, purchases] question, call throws(ServiceError) in
@@ -74,10 +82,10 @@ package struct UserOverviewService: Sendable {
         }
     }
 
-    private func overview(
-        of user: UserID, _ own: [Link], _ resolution: AccountResolver.Resolution,
+    private func apple(
+        of user: UserID, _ parts: Set<UserOverview.Part>, _ resolution: AccountResolver.Resolution,
         _ reading: AccountReader.Reading<Answer>, _ call: UpstreamCall
-    ) async throws(ServiceError) -> UserOverview {
+    ) async throws(ServiceError) -> UserOverview.Apple {
         var subscriptions: [GroupedSubscription] = []
         var refunds: [Transaction] = []
         var isCut = false
@@ -96,17 +104,52 @@ package struct UserOverviewService: Sendable {
         let rule = try await OwnerRule.load(for: transactions, app: call.app.slug, asking: user, from: links)
         let active = subscriptions.filter { rule.owner(of: $0.subscription.transaction) == user }
         let refundCount = refunds.count { rule.owner(of: $0) == user }
-        return UserOverview(
-            links: own,
-            accounts: resolution.accounts.map { UserOverview.Account(target: $0.target, environment: $0.environment) },
-            activeSubscriptions: active, refundCount: refundCount,
-            othersOmitted: transactions.count - active.count - refundCount,
-            incompleteReason: isCut ? purchases.cutReason : nil, gaps: resolution.gaps + reading.gaps, readAt: now())
+        var apple = UserOverview.Apple(parts, incompleteReason: isCut ? purchases.cutReason : nil)
+        apple.accounts = resolution.accounts.map {
+            UserOverview.Account(target: $0.target, environment: $0.environment)
+        }
+        if parts.contains(.activeSubscriptions) { apple.activeSubscriptions = active }
+        if parts.contains(.refundCount) { apple.refundCount = refundCount }
+        apple.othersOmitted = transactions.count - active.count - refundCount
+        apple.gaps = resolution.gaps + reading.gaps
+        return apple
     }
 }
 
 /// What is known of a user at a glance.
 package struct UserOverview: Sendable {
+    /// What an overview is made of; the raw values are the members of our API.
+    package enum Part: String, Sendable, CaseIterable {
+        case links
+        case consent
+        case openCases
+        case activeSubscriptions
+        case refundCount
+
+        /// The scope of the route that shows the same.
+        package var scope: Scope {
+            switch self {
+            case .links: .linksRead
+            case .consent: .consentRead
+            case .openCases: .consumptionRead
+            case .activeSubscriptions: .transactionsRead
+            case .refundCount: .refundsRead
+            }
+        }
+
+        /// What Apple is asked for it.
+        fileprivate var question: AccountGap.Part? {
+            switch self {
+            case .links, .consent, .openCases: nil
+            case .activeSubscriptions: .subscriptions
+            case .refundCount: .refunds
+            }
+        }
+    }
+
+    /// The scopes of all parts.
+    package static let scopes = Part.allCases.map(\.scope)
+
     /// An Apple Account that the user's links lead to.
     package struct Account: Sendable, Hashable {
         /// The identifier by which Apple is asked about it: its `appTransactionId` where that is known.
@@ -115,19 +158,39 @@ package struct UserOverview: Sendable {
         package let environment: AppStoreEnvironment?
     }
 
-    /// Every link of the user, ended ones included, oldest first.
-    package let links: [Link]
-    package let accounts: [Account]
-    /// Those that entitle the user now: active, or in the billing grace period; latest purchase first.
-    package let activeSubscriptions: [GroupedSubscription]
-    /// How many of the user's purchases Apple has refunded or revoked.
-    package let refundCount: Int
-    /// How many subscriptions and refunded purchases of the same Apple Accounts belong to other users.
-    package let othersOmitted: Int
-    /// Why the counts may be too low, if they may.
-    package let incompleteReason: String?
-    /// The parts that could not be read; empty unless the caller asked for a partial answer.
-    package let gaps: [AccountGap]
-    /// When Apple was read.
-    package let readAt: Date
+    /// What Apple was asked.
+    package struct Apple: Sendable {
+        package fileprivate(set) var accounts: [Account] = []
+        /// Those that entitle the user now: active, or in the billing grace period; latest purchase first.
+        ///
+        /// Nil where they were not asked for.
+        package fileprivate(set) var activeSubscriptions: [GroupedSubscription]?
+        /// How many of the user's purchases Apple has refunded or revoked; nil where that was not asked for.
+        package fileprivate(set) var refundCount: Int?
+        /// How many subscriptions and refunded purchases of the same Apple Accounts belong to other users.
+        package fileprivate(set) var othersOmitted = 0
+        /// Why the counts may be too low, if they may.
+        package let incompleteReason: String?
+        /// The parts that could not be read: links that lead nowhere, and what failed if the caller asked for a partial answer.
+        package fileprivate(set) var gaps: [AccountGap] = []
+
+        /// Nothing yet of the parts that are asked for.
+        fileprivate init(_ parts: Set<Part>, incompleteReason: String?) {
+            activeSubscriptions = parts.contains(.activeSubscriptions) ? [] : nil
+            refundCount = parts.contains(.refundCount) ? 0 : nil
+            self.incompleteReason = incompleteReason
+        }
+    }
+
+    /// Every link of the user, ended ones included, oldest first; nil where they are not asked for.
+    package fileprivate(set) var links: [Link]?
+    /// Nil where nothing of it is asked for.
+    package fileprivate(set) var apple: Apple?
+    /// When it was read.
+    package fileprivate(set) var readAt: Date
+
+    /// Whether nothing is missing of what was asked for.
+    package var isComplete: Bool { apple.map { $0.incompleteReason == nil && $0.gaps.isEmpty } ?? true }
+
+    fileprivate init(readAt: Date) { self.readAt = readAt }
 }

@@ -15,40 +15,54 @@ struct UserOverviewRoutes: Sendable {
         var fields = try input.fields()
         let request = UserRequest(&fields, app)
         guard fields.isValid, let request else { throw fields.error }
-        let history = try await consent.history(app: app, user: request.user)
-        let openCases = try await openCases(of: request.user, app, request.environment)
+        let parts = Set(UserOverview.Part.allCases.filter { input.mayRead($0.scope, of: app) })
+        let history = parts.contains(.consent) ? try await consent.history(app: app, user: request.user) : nil
+        let openCases =
+            parts.contains(.openCases) ? try await openCases(of: request.user, app, request.environment) : nil
         let overview = try await service.overview(
-            of: request.user, isPartialAllowed: request.isPartialAllowed, input.call(app, request.environment))
+            of: request.user, parts: parts, isPartialAllowed: request.isPartialAllowed,
+            input.call(app, request.environment))
         let includesSigned = request.includesSigned
+        let active = overview.apple?.activeSubscriptions
         let capacity =
-            SubscriptionBody.capacity(overview.activeSubscriptions, includesSigned: includesSigned)
-            + 300 * (overview.links.count + openCases.count)
+            SubscriptionBody.capacity(active ?? [], includesSigned: includesSigned)
+            + 300 * ((overview.links?.count ?? 0) + (openCases?.count ?? 0))
         return Answer.object(capacity: capacity) { writer in
             writer.member("app", app.slug)
             writer.member("user", request.user.value)
-            LinkBody.write(overview.links, to: &writer)
-            ConsentBody.writeCurrent(history, to: &writer)
-            writer.memberArray("openCases") { writer in
-                for refundCase in openCases { writer.object { CaseBody.writeSummary(refundCase, to: &$0) } }
-            }
-            writer.memberArray("accounts") { writer in
-                for account in overview.accounts {
-                    writer.object { writer in
-                        writer.member("kind", account.target.kind.rawValue)
-                        writer.member("value", account.target.value)
-                        writer.memberOrNull("environment", account.environment?.rawValue)
-                    }
+            if let links = overview.links { LinkBody.write(links, to: &writer) }
+            if let history { ConsentBody.writeCurrent(history, to: &writer) }
+            if let openCases {
+                writer.memberArray("openCases") { writer in
+                    for refundCase in openCases { writer.object { CaseBody.writeSummary(refundCase, to: &$0) } }
                 }
             }
-            SubscriptionBody.write(
-                "activeSubscriptions", overview.activeSubscriptions, includesSigned: includesSigned, to: &writer)
-            writer.member("refundCount", overview.refundCount)
-            writer.member("othersOmitted", overview.othersOmitted)
-            writer.member("complete", overview.incompleteReason == nil && overview.gaps.isEmpty)
-            writer.memberIfPresent("incompleteReason", overview.incompleteReason)
+            if let apple = overview.apple { Self.write(apple, includesSigned: includesSigned, to: &writer) }
+            writer.memberArray("withheld") { writer in
+                for part in UserOverview.Part.allCases where !parts.contains(part) { writer.value(part.rawValue) }
+            }
+            writer.member("complete", overview.isComplete)
+            writer.memberIfPresent("incompleteReason", overview.apple?.incompleteReason)
             writer.member("readAt", Timestamp.text(overview.readAt))
-            GapBody.write(overview.gaps, requestID: input.requestID, to: &writer)
+            GapBody.write(overview.apple?.gaps ?? [], requestID: input.requestID, to: &writer)
         }
+    }
+
+    private static func write(_ apple: UserOverview.Apple, includesSigned: Bool, to writer: inout JSONWriter) {
+        writer.memberArray("accounts") { writer in
+            for account in apple.accounts {
+                writer.object { writer in
+                    writer.member("kind", account.target.kind.rawValue)
+                    writer.member("value", account.target.value)
+                    writer.memberOrNull("environment", account.environment?.rawValue)
+                }
+            }
+        }
+        if let active = apple.activeSubscriptions {
+            SubscriptionBody.write("activeSubscriptions", active, includesSigned: includesSigned, to: &writer)
+        }
+        if let count = apple.refundCount { writer.member("refundCount", count) }
+        writer.member("othersOmitted", apple.othersOmitted)
     }
 
     private func openCases(
