@@ -113,6 +113,10 @@ crash-test: build ## Kill the daemon under load and compare what it promised wit
 	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
 	exit $$status
 
+.PHONY: permutations
+permutations: build ## Let facts about a purchase arrive in tens of thousands of orders, and compare every end with a model
+	PERMUTATIONS=long swift test --skip-build --disable-xctest --filter PermutationTests
+
 # The rows that `make bench` measures (all of them by default), how often, and a file for the figures.
 ROWS ?=
 REPETITIONS ?= 5

@@ -86,6 +86,7 @@ extension AppleProxyCall {
             case .sendConsumptionInformation: .consumption(.v2, transactionID: first)
             case .sendConsumptionInformationV1: .consumption(.v1, transactionID: first)
             case .uploadImage: .imageUpload
+            case .setAppAccountToken: .appAccountToken(originalTransactionID: first)
             default: .forwarded
             }
         self.init(name: operation.name, scope: operation.scope, kind: kind)

@@ -40,7 +40,8 @@ struct SignedDataDecoder: Sendable {
             appTransactionID: members["appTransactionId"]?.string,
             appAccountToken: members["appAccountToken"]?.string, productID: members["productId"]?.string,
             productType: members["type"]?.string.map(ProductType.init(rawValue:)), purchaseDate: purchaseDate,
-            signedDate: signedDate, revocationDate: Self.date(members["revocationDate"]),
+            expiresDate: Self.date(members["expiresDate"]), signedDate: signedDate,
+            revocationDate: Self.date(members["revocationDate"]),
             isFamilyShared: members["inAppOwnershipType"]?.string == "FAMILY_SHARED",
             isAdvancedCommerce: members["advancedCommerceInfo"]?.kind == .object, environment: origin.environment,
             payload: verified.payload, signed: signed)

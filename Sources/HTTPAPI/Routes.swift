@@ -85,7 +85,8 @@ package enum Routes {
         let transaction = "/v1/apps/{app}/transactions/{transactionId}"
         let consumption = ConsumptionRoutes(
             service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
-        let transactions = TransactionRoutes(gateway: gateway, batch: services.purchases.batch)
+        let transactions = TransactionRoutes(
+            gateway: gateway, batch: services.purchases.batch, tokens: services.purchases.tokens)
         let lists = TransactionListRoutes(gateway: gateway)
         let subscriptions = SubscriptionRoutes(gateway: gateway, service: services.purchases.subscriptions)
         let extensions = ExtensionRoutes(gateway: gateway)

@@ -53,10 +53,11 @@ extension Row {
         PurchaseFacts(
             environment: try known("environment"), transactionID: try value("transactionId"),
             originalTransactionID: try value("originalTransactionId"),
-            appTransactionID: try value("appTransactionId"),
+            webOrderLineItemID: try value("webOrderLineItemId"), appTransactionID: try value("appTransactionId"),
             appAccountToken: try value("appAccountToken"), productID: try value("productId"),
             productType: try value("productType", as: String?.self).map(ProductType.init(rawValue:)),
-            purchaseDate: try date("purchaseDate"), isFamilyShared: try value("isFamilyShared"),
+            purchaseDate: try date("purchaseDate"), expiresDate: try dateIfPresent("expiresDate"),
+            isFamilyShared: try value("isFamilyShared"),
             isAdvancedCommerce: try value("isAdvancedCommerce"))
     }
 

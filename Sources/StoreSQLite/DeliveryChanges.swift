@@ -10,22 +10,26 @@ extension DeliveryRow {
         let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO delivery
-                    (id, app, caseId, user, caller, transactionId, environment, version, body, warnings, createdAt,
-                     deadline, state, isReady, nextAttemptAt, dueAt, originalTransactionId, appTransactionId,
-                     appAccountToken, productId, productType, purchaseDate, isFamilyShared, isAdvancedCommerce)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                    (id, app, caseId, user, acceptedFor, caller, transactionId, environment, version, body, warnings, createdAt,
+                     deadline, requestedDeadline, state, isReady, nextAttemptAt, dueAt, originalTransactionId,
+                     webOrderLineItemId, appTransactionId, appAccountToken, productId, productType, purchaseDate,
+                     expiresDate, isFamilyShared, isAdvancedCommerce)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let purchase = delivery.purchase
         try statement.execute(
             arguments: [
-                delivery.id, delivery.app, delivery.caseID, delivery.user.map(LinkRow.bytes), delivery.caller,
+                delivery.id, delivery.app, delivery.caseID, delivery.user.map(LinkRow.bytes),
+                delivery.acceptedFor.map(LinkRow.bytes), delivery.caller,
                 delivery.transactionID, delivery.environment?.rawValue, delivery.version.rawValue, Data(delivery.body),
                 delivery.warnings.isEmpty ? nil : try JSONEncoder().encode(delivery.warnings),
-                delivery.createdAt.milliseconds, delivery.deadline.milliseconds, Delivery.State.queued.rawValue,
-                isReady, due.milliseconds, isReady ? nil : min(due, delivery.deadline).milliseconds,
-                purchase?.originalTransactionID, purchase?.appTransactionID, purchase?.appAccountToken,
-                purchase?.productID, purchase?.productType?.rawValue, purchase?.purchaseDate.milliseconds,
-                purchase?.isFamilyShared, purchase?.isAdvancedCommerce,
+                delivery.createdAt.milliseconds, delivery.deadline.milliseconds,
+                delivery.requestedDeadline?.milliseconds, Delivery.State.queued.rawValue, isReady, due.milliseconds,
+                isReady ? nil : min(due, delivery.deadline).milliseconds,
+                purchase?.originalTransactionID, purchase?.webOrderLineItemID, purchase?.appTransactionID,
+                purchase?.appAccountToken, purchase?.productID, purchase?.productType?.rawValue,
+                purchase?.purchaseDate.milliseconds, purchase?.expiresDate?.milliseconds, purchase?.isFamilyShared,
+                purchase?.isAdvancedCommerce,
             ])
         try EventRow.append(event(.deliveryQueued, of: delivery, at: delivery.createdAt), to: database)
     }
@@ -34,15 +38,17 @@ extension DeliveryRow {
     static func save(_ purchase: PurchaseFacts, of id: String, in database: Database) throws {
         let statement = try database.cachedStatement(
             sql: """
-                UPDATE delivery SET originalTransactionId = ?, appTransactionId = ?, appAccountToken = ?, productId = ?,
-                    productType = ?, purchaseDate = ?, isFamilyShared = ?, isAdvancedCommerce = ?
+                UPDATE delivery SET originalTransactionId = ?, webOrderLineItemId = ?, appTransactionId = ?,
+                    appAccountToken = ?, productId = ?, productType = ?, purchaseDate = ?, expiresDate = ?,
+                    isFamilyShared = ?, isAdvancedCommerce = ?
                 WHERE id = ?
                 """)
         try statement.execute(
             arguments: [
-                purchase.originalTransactionID, purchase.appTransactionID, purchase.appAccountToken,
-                purchase.productID, purchase.productType?.rawValue, purchase.purchaseDate.milliseconds,
-                purchase.isFamilyShared, purchase.isAdvancedCommerce, id,
+                purchase.originalTransactionID, purchase.webOrderLineItemID, purchase.appTransactionID,
+                purchase.appAccountToken, purchase.productID, purchase.productType?.rawValue,
+                purchase.purchaseDate.milliseconds, purchase.expiresDate?.milliseconds, purchase.isFamilyShared,
+                purchase.isAdvancedCommerce, id,
             ])
     }
 
@@ -115,6 +121,22 @@ extension Delivery.State {
 }
 
 extension DeliveryRow {
+    /// Gives a delivery that is under way another case or deadline.
+    static func move(
+        _ id: String, toCase caseID: String?, deadline: Date, in database: Database
+    ) throws {
+        try database.cachedStatement(
+            sql: """
+                UPDATE delivery SET caseId = ?, deadline = ?,
+                    dueAt = CASE WHEN dueAt IS NULL THEN NULL ELSE min(coalesce(nextAttemptAt, ?), ?) END
+                WHERE id = ?
+                """
+        ).execute(
+            arguments: [
+                caseID, deadline.milliseconds, deadline.milliseconds, deadline.milliseconds, id,
+            ])
+    }
+
     /// Ends the deliveries of a case that are queued, and asks for the end of those that are being sent.
     ///
     /// - Returns: both, as they now are.

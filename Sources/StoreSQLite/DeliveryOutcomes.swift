@@ -10,8 +10,21 @@ extension SQLiteStore {
             guard var row = try DeliveryRow.fetch(app: conclusion.app, id: conclusion.id, from: database),
                 row.delivery.state == .sending, row.claim?.worker == conclusion.worker
             else { return nil }
-            try row.learn(conclusion, in: database)
-            return try row.conclude(conclusion, in: database)
+            let isNews = try row.learn(conclusion, in: database)
+            let concluded = try row.conclude(conclusion, in: database)
+            if isNews, let purchase = concluded.purchase {
+                // Its case may have been waiting for it.
+                _ = try PurchaseRow.settle(purchase, app: concluded.app, at: conclusion.at, in: database)
+            }
+            if concluded.state == .accepted, let user = concluded.user {
+                // In the same transaction, so that an erasure that comes between removes it, or is not undone by it.
+                try LinkRow.learn(
+                    Link(
+                        app: concluded.app, user: user, target: LinkTarget(.transactionId, concluded.transactionID),
+                        environment: concluded.environment, source: .consumption, validFrom: nil, validUntil: nil,
+                        createdAt: conclusion.at, createdBy: concluded.caller), in: database)
+            }
+            return try DeliveryRow.present(app: concluded.app, id: concluded.id, from: database)
         }
     }
 
@@ -101,7 +114,10 @@ extension DeliveryRow {
     }
 
     /// Keeps what an attempt found out.
-    fileprivate mutating func learn(_ conclusion: DeliveryConclusion, in database: Database) throws {
+    ///
+    /// - Returns: whether the purchase was not known before.
+    fileprivate mutating func learn(_ conclusion: DeliveryConclusion, in database: Database) throws -> Bool {
+        let isNews = delivery.purchase == nil
         if let environment = conclusion.environment ?? conclusion.purchase?.environment,
             environment != delivery.environment
         {
@@ -111,9 +127,11 @@ extension DeliveryRow {
         }
         // What an erasure removed does not come back.
         if let purchase = conclusion.purchase, purchase != delivery.purchase, !isErased {
-            try Self.save(purchase, of: delivery.id, in: database)
-            delivery.purchase = purchase
+            let effective = try TokenRow.effective(purchase, app: delivery.app, in: database)
+            try Self.save(effective, of: delivery.id, in: database)
+            delivery.purchase = effective
         }
+        return isNews && delivery.purchase != nil
     }
 
     /// Takes the delivery to the state that its attempt led to.

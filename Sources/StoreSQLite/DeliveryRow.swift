@@ -18,11 +18,13 @@ struct DeliveryRow: Sendable {
         let isPurchaseKnown = try row.value("originalTransactionId", as: String?.self) != nil
         delivery = Delivery(
             id: id, app: try row.value("app"), caseID: try row.value("caseId"),
-            user: try row.userIfPresent("user"), caller: try row.value("caller"),
+            user: try row.userIfPresent("user"), acceptedFor: try row.userIfPresent("acceptedFor"),
+            caller: try row.value("caller"),
             transactionID: try row.value("transactionId"),
             environment: try row.knownIfPresent("environment"), purchase: isPurchaseKnown ? try row.purchase() : nil,
             version: try row.known("version"), body: try row.bytes("body"), state: try row.known("state"),
             createdAt: try row.date("createdAt"), deadline: try row.date("deadline"),
+            requestedDeadline: try row.dateIfPresent("requestedDeadline"),
             nextAttemptAt: try row.dateIfPresent("nextAttemptAt"),
             attempts: try AttemptRow.list(of: id, from: database),
             attemptCount: try row.value("attemptCount"),
@@ -41,6 +43,18 @@ struct DeliveryRow: Sendable {
     /// A delivery of an app.
     static func fetch(app: String, id: String, from database: Database) throws -> DeliveryRow? {
         try list(database, sql: "SELECT * FROM delivery WHERE id = ? AND app = ?", arguments: [id, app]).first
+    }
+
+    /// A delivery of an app, with its present owner.
+    static func present(app: String, id: String, from database: Database) throws -> Delivery? {
+        try fetch(app: app, id: id, from: database).map { try $0.withOwner(database) }
+    }
+
+    /// The delivery with its present owner.
+    func withOwner(_ database: Database) throws -> Delivery {
+        var present = delivery
+        present.owner = try OwnerQuery.owner(of: ConsentSubject(delivery), in: database)
+        return present
     }
 
     /// Every delivery of a case, oldest first.

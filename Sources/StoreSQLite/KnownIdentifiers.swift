@@ -53,6 +53,19 @@ enum KnownIdentifierRow {
     /// How many more identifiers one write may forget than it adds, for a maximum that was lowered.
     private static let forgettingSlack = 500
 
+    /// The Apple Account of a transaction, if an earlier answer of Apple's named it.
+    static func account(
+        of identifier: String, app: String, _ environment: AppStoreEnvironment?, _ database: Database
+    ) throws -> String? {
+        guard let environment else { return nil }
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT appTransactionId FROM knownIdentifier WHERE app = ? AND identifier = ? AND environment = ?
+                """)
+        return try Row.fetchOne(statement, arguments: [app, identifier, environment.rawValue])
+            .flatMap { try $0.value("appTransactionId") }
+    }
+
     /// Records what was learnt, and forgets the oldest beyond a maximum.
     static func remember(
         _ entries: [KnownIdentifier], app: String, keeping maximum: Int, in database: Database

@@ -8,21 +8,72 @@ enum OwnerQuery {
     static func owner(of purchase: PurchaseFacts, app: String, in database: Database) throws -> UserID? {
         let links = try links(app: app, to: purchase.linkTargets, in: database)
         let users = try purchase.appAccountToken.map { try knownUsers(app: app, $0, in: database) } ?? []
-        return OwnerRule(links: links, users: users).owner(of: purchase)
+        return OwnerRule(links: links, users: users, app: try AppSettingRow.fetch(app, from: database))
+            .owner(of: purchase)
     }
 
     /// The owner of what an answer is about, if any is known.
     ///
-    /// As long as nothing is known of the purchase, the links of its transaction id tell.
+    /// As long as nothing is known of the purchase, a token that Apple accepted for its transaction id, and the links of that
+    /// id, tell.
     static func owner(of subject: ConsentSubject, in database: Database) throws -> UserID? {
-        if let purchase = subject.purchase { return try owner(of: purchase, app: subject.app, in: database) }
+        if let purchase = try subject.purchase ?? PurchaseRow.known(subject, from: database) {
+            let effective = try TokenRow.effective(purchase, app: subject.app, in: database)
+            return try owner(of: effective, app: subject.app, in: database)
+        }
+        if let token = try TokenRow.accepted(
+            for: subject.transactionID, app: subject.app, subject.environment, in: database),
+            let user = try userNamed(by: token, app: subject.app, in: database)
+        {
+            return user
+        }
         return try links(app: subject.app, to: subject.linkTargets, in: database)
             .last { $0.isInForce && $0.covers(subject.environment) }?.user
+    }
+
+    /// Every spelling of a user's id under which something is kept, and the one given.
+    static func spellings(of user: UserID, app: String, in database: Database) throws -> [UserID] {
+        guard user.isUUID else { return [user] }
+        let folded = LinkRow.folded(user.value)
+        let rows = try Data.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT user FROM link WHERE app = ? AND userFolded = ?
+                    UNION SELECT user FROM consent WHERE app = ? AND userFolded = ?
+                    """),
+            arguments: [app, folded, app, folded])
+        let known = try rows.map(LinkRow.user) + [user, try UserID(user.folded), try UserID(user.value.uppercased())]
+        return Set(known).sorted { $0.value < $1.value }
     }
 
     /// The links to these identifiers, ended ones included, in the order they were recorded.
     private static func links(app: String, to targets: [LinkTarget], in database: Database) throws -> [Link] {
         try targets.flatMap { try LinkRow.list(to: $0, app: app, from: database).map(\.link) }
+    }
+
+    /// Whom the token of a purchase names.
+    static func userNamed(byTokenOf purchase: PurchaseFacts, app: String, in database: Database) throws -> UserID? {
+        guard let token = purchase.appAccountToken else { return nil }
+        return try tokenRule(token, app: app, in: database).owner(of: purchase)
+    }
+
+    /// Whom a token names, in either environment.
+    private static func userNamed(by token: String, app: String, in database: Database) throws -> UserID? {
+        let rule = try tokenRule(token, app: app, in: database)
+        for environment in AppStoreEnvironment.allCases {
+            let purchase = PurchaseFacts(
+                environment: environment, transactionID: "", originalTransactionID: "", appAccountToken: token,
+                purchaseDate: .distantPast)
+            if let user = rule.owner(of: purchase) { return user }
+        }
+        return nil
+    }
+
+    /// The rule with nothing but what names the user of a token.
+    private static func tokenRule(_ token: String, app: String, in database: Database) throws -> OwnerRule {
+        OwnerRule(
+            links: try links(app: app, to: [LinkTarget(.appAccountToken, token)], in: database),
+            users: try knownUsers(app: app, token, in: database), app: try AppSettingRow.fetch(app, from: database))
     }
 
     /// The users with a link in force or a record of consent whose id is this one, compared without case.
@@ -43,27 +94,28 @@ enum OwnerQuery {
 }
 
 extension CaseRow {
-    /// Gives the open cases that these identifiers name their owner anew, by the owner rule.
+    /// Gives the cases that these identifiers name their owner anew, by the owner rule.
     ///
     /// After a change of links: name the links' targets, and as an `appAccountToken` each user who gained or lost one, since
     /// the token may be a user's id.
     static func refreshOwners(app: String, targets: Set<LinkTarget>, in database: Database) throws {
         var ids: Set<String> = []
         for target in targets {
-            // One statement for each kind, so that each finds its partial index.
+            // One statement for each kind, so that each finds its index.
             let statement = try database.cachedStatement(
-                sql: """
-                    SELECT id FROM refundCase WHERE app = ? AND \(target.kind.rawValue) = ? AND state = 'open'
-                    """)
+                sql: "SELECT id FROM refundCase WHERE app = ? AND \(target.kind.rawValue) = ?")
             ids.formUnion(try String.fetchSet(statement, arguments: [app, target.value]))
         }
-        for id in ids {
-            guard let refundCase = try fetch(app: app, id: id, from: database) else { continue }
-            let owner = try OwnerQuery.owner(of: refundCase.purchase, app: app, in: database)
-            guard owner != refundCase.owner else { continue }
-            try database.cachedStatement(sql: "UPDATE refundCase SET owner = ? WHERE id = ?")
-                .execute(arguments: [owner.map(LinkRow.bytes), id])
-        }
+        for id in ids { try refreshOwner(app: app, id: id, in: database) }
+    }
+
+    /// Gives a case its owner anew.
+    static func refreshOwner(app: String, id: String, in database: Database) throws {
+        guard let refundCase = try fetch(app: app, id: id, from: database) else { return }
+        let owner = try OwnerQuery.owner(of: refundCase.purchase, app: app, in: database)
+        guard owner != refundCase.owner else { return }
+        try database.cachedStatement(sql: "UPDATE refundCase SET owner = ? WHERE id = ?")
+            .execute(arguments: [owner.map(LinkRow.bytes), id])
     }
 }
 
@@ -89,10 +141,11 @@ enum UserDeliveries {
         of user: UserID, app: String, _ extent: Extent, in database: Database
     ) throws -> [DeliveryRow] {
         var rows: [String: DeliveryRow] = [:]
-        for row in try named(user, app, extent, in: database) { rows[row.delivery.id] = row }
-        for row in try candidates(user, app, extent, in: database) where rows[row.delivery.id] == nil {
-            if try OwnerQuery.owner(of: ConsentSubject(row.delivery), in: database) == user {
-                rows[row.delivery.id] = row
+        for spelling in try OwnerQuery.spellings(of: user, app: app, in: database) {
+            for row in try named(spelling, app, extent, in: database) { rows[row.delivery.id] = row }
+            for row in try candidates(spelling, app, extent, in: database) where rows[row.delivery.id] == nil {
+                let owner = try OwnerQuery.owner(of: ConsentSubject(row.delivery), in: database)
+                if owner?.isSameUser(as: user) ?? false { rows[row.delivery.id] = row }
             }
         }
         return rows.values.sorted { $0.delivery.id < $1.delivery.id }
@@ -104,7 +157,7 @@ enum UserDeliveries {
     ) throws -> [DeliveryRow] {
         let user = LinkRow.bytes(user)
         let direct = try DeliveryRow.list(
-            database, sql: "SELECT * FROM delivery WHERE app = ? AND user = ?\(extent.condition)",
+            database, sql: "SELECT * FROM delivery WHERE app = ? AND acceptedFor = ?\(extent.condition)",
             arguments: [app, user])
         let ofCases = try DeliveryRow.list(
             database,

@@ -24,6 +24,10 @@ package final class SQLiteStore: Sendable {
     let commits: GroupCommit
     let maximumKnownIdentifiers: Int
     let tombstones: Tombstones
+    /// Applies notifications within a transaction.
+    var effects: NotificationEffects {
+        NotificationEffects(tombstones: tombstones, maximumKnownIdentifiers: maximumKnownIdentifiers)
+    }
     private let lock: StoreLock
 
     private init(pool: DatabasePool, lock: StoreLock, maximumKnownIdentifiers: Int, tombstones: Tombstones) {
@@ -43,19 +47,21 @@ package final class SQLiteStore: Sendable {
     ///   - path: the file; its folder must exist.
     ///   - maximumKnownIdentifiers: how many identifiers are remembered before the oldest are forgotten. Five million take
     ///     about half a gigabyte.
+    ///   - apps: whose settings the rules look at are kept with the rows that they judge.
     ///   - makeTombstones: makes the hashes of erased users from a secret of this installation: HMAC-SHA-256 under that key,
     ///     empty where it fails. Without it a user who has withdrawn consent cannot be erased.
     /// - Returns: the store, ready for use.
     /// - Throws: `storeUnavailable`, naming the file and what is wrong: no folder, another daemon, not a database, another
     ///   program's, written by a newer version.
     package static func open(
-        at path: String, maximumKnownIdentifiers: Int = 5_000_000,
+        at path: String, maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [],
         tombstones makeTombstones: (@Sendable (_ key: [UInt8]) -> TombstoneHasher)? = nil
     ) async throws(ServiceError) -> SQLiteStore {
         try await Blocking.run {
             Result { () throws(ServiceError) in
                 try openNow(
-                    at: path, maximumKnownIdentifiers: maximumKnownIdentifiers, makeTombstones: makeTombstones)
+                    at: path, maximumKnownIdentifiers: maximumKnownIdentifiers, apps: apps,
+                    makeTombstones: makeTombstones)
             }
         }.get()
     }
@@ -75,7 +81,7 @@ package final class SQLiteStore: Sendable {
     }
 
     private static func openNow(
-        at path: String, maximumKnownIdentifiers: Int,
+        at path: String, maximumKnownIdentifiers: Int, apps: [App],
         makeTombstones: (@Sendable (_ key: [UInt8]) -> TombstoneHasher)?
     ) throws(ServiceError) -> SQLiteStore {
         let file = try StoreFile.resolve(path)
@@ -86,9 +92,14 @@ package final class SQLiteStore: Sendable {
             // GRDB gives the pool's writer synchronous=NORMAL; what we promise must survive a power cut.
             try pool.writeWithoutTransaction { database in
                 try database.execute(sql: "PRAGMA synchronous = FULL")
+                // What is erased is overwritten, and not only given free.
+                try database.execute(sql: "PRAGMA secure_delete = ON")
                 try database.execute(sql: "PRAGMA wal_autocheckpoint = \(checkpointInterval)")
             }
             try Schema.migrate(pool)
+            if !apps.isEmpty {
+                try pool.write { database in for app in apps { try AppSettingRow.save(app, in: database) } }
+            }
             let hasher = try makeTombstones.map { make in
                 try pool.write { make(try InstallationKeyRow.fetch("tombstones", orKeep: Tombstones.freshKey, in: $0)) }
             }

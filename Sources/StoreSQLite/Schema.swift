@@ -109,6 +109,9 @@ enum Schema {
         migrator.registerMigration("0006 ready deliveries by lane") { database in
             try database.execute(sql: readyDeliveriesByLane)
         }
+        migrator.registerMigration("0007 facts in any order") { database in
+            try database.execute(sql: factsInAnyOrder)
+        }
         return migrator
     }
 

@@ -55,7 +55,9 @@ extension SQLiteStore: CaseStore {
     package func decline(
         app: String, id: String, _ decline: RefundCase.Decline
     ) async throws(ServiceError) -> CaseDeclineResult? {
-        try await write("decline a case") { database in
+        try await write("decline a case") { [effects] database in
+            guard let found = try CaseRow.fetch(app: app, id: id, from: database) else { return nil }
+            _ = try effects.applyPending(for: ConsentSubject(found), at: decline.at, in: database)
             guard var known = try CaseRow.fetch(app: app, id: id, from: database) else { return nil }
             switch known.state {
             case .answered, .expired, .decided: return .closed(known)
@@ -68,9 +70,7 @@ extension SQLiteStore: CaseStore {
             }
             // Again for a declined case, since what is being sent may not have ended yet.
             let ended = try DeliveryRow.cancel(
-                caseID: id, app: app,
-                because: DeliveryFailure(reason: .caseClosed, message: "The case was declined."), at: decline.at,
-                in: database)
+                caseID: id, app: app, because: .declined, at: decline.at, in: database)
             return .declined(known, cancelled: ended.cancelled.map(\.id), sending: ended.sending.map(\.id))
         }
     }

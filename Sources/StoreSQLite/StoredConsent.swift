@@ -3,26 +3,31 @@ import Foundation
 import GRDB
 
 extension SQLiteStore: ConsentStore {
-    package func recordConsent(_ record: ConsentRecord) async throws(ServiceError) -> ConsentEffect {
+    package func recordConsent(_ record: ConsentRecord) async throws(ServiceError) -> EndedDeliveries {
         try await write("record consent") { [tombstones] database in
             try ConsentRow.insert(record, into: database)
             // Whoever is known by a record alone may own what was signed with its id as token.
-            try CaseRow.refreshOwners(
-                app: record.app, targets: [LinkTarget(.appAccountToken, record.user.value)], in: database)
+            let token = LinkTarget(.appAccountToken, record.user.value)
+            try CaseRow.refreshOwners(app: record.app, targets: [token], in: database)
+            try LinkRow.learnFromNotifications(token, app: record.app, at: record.recordedAt, in: database)
             guard !record.isConsented else {
                 try tombstones.remove(record.user, app: record.app, in: database)
-                return ConsentEffect(cancelled: [], sending: [])
+                return EndedDeliveries(cancelled: [], sending: [])
             }
             let rows = try UserDeliveries.list(of: record.user, app: record.app, .underWay, in: database)
             let (cancelled, sending) = try DeliveryRow.cancel(
                 rows, because: DeliveryFailure(ConsentObjection.withdrawn(record.user).error), at: record.recordedAt,
                 in: database)
-            return ConsentEffect(cancelled: cancelled, sending: sending)
+            return EndedDeliveries(cancelled: cancelled, sending: sending)
         }
     }
 
     package func consentHistory(app: String, user: UserID) async throws(ServiceError) -> [ConsentRecord] {
         try await read("read a user's consent") { try ConsentRow.history(app: app, user: user, from: $0) }
+    }
+
+    package func owner(of subject: ConsentSubject) async throws(ServiceError) -> UserID? {
+        try await read("ask whose a purchase is") { try OwnerQuery.owner(of: subject, in: $0) }
     }
 
     package func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection? {
@@ -37,18 +42,37 @@ enum ConsentQuery {
     static func objection(
         to subject: ConsentSubject, _ tombstones: Tombstones, in database: Database
     ) throws -> ConsentObjection? {
+        try judgement(of: subject, tombstones, in: database).objection
+    }
+
+    /// Whose a purchase is, and what stands against an answer about it.
+    static func judgement(
+        of subject: ConsentSubject, _ tombstones: Tombstones, in database: Database
+    ) throws -> (owner: UserID?, objection: ConsentObjection?) {
         var situation = ConsentRules.Situation()
+        situation.app = try AppSettingRow.fetch(subject.app, from: database)
         situation.owner = try OwnerQuery.owner(of: subject, in: database)
         let mayBeErased = try tombstones.hasAny(database)
         for user in Set([subject.user, situation.owner].compactMap(\.self)) {
-            situation.latest[user] = try ConsentRow.latest(app: subject.app, user: user, from: database)
+            situation.latest += try ConsentRow.latest(app: subject.app, user: user, from: database)
             if try mayBeErased && tombstones.isErased(user, app: subject.app, in: database) {
-                situation.erasedUsers.insert(user)
+                situation.erasedUsers.append(user)
             }
+        }
+        let account =
+            try subject.purchase?.appTransactionID
+            ?? KnownIdentifierRow.account(of: subject.transactionID, app: subject.app, subject.environment, database)
+        if let account, let environment = subject.purchase?.environment ?? subject.environment {
+            situation.rescindedAt = try RescissionRow.latest(
+                of: account, app: subject.app, environment, tombstones, in: database)
+        }
+        if situation.rescindedAt != nil, let owner = situation.owner {
+            situation.guardianConsentAt = try ConsentRow.guardianConsent(
+                app: subject.app, user: owner, before: subject.madeAt, from: database)
         }
         situation.isErasedPurchase =
             try mayBeErased && tombstones.isErased(subject.linkTargets, app: subject.app, in: database)
-        return ConsentRules.objection(to: subject, situation)
+        return (situation.owner, ConsentRules.objection(to: subject, situation))
     }
 }
 
@@ -57,13 +81,15 @@ enum ConsentRow {
     static func insert(_ record: ConsentRecord, into database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO consent (app, user, isConsented, source, at, recordedAt, recordedBy, userFolded)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+                INSERT INTO consent
+                    (app, user, isConsented, source, at, recordedAt, recordedBy, userFolded, wordingVersion, locale,
+                     isByGuardian)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 record.app, LinkRow.bytes(record.user), record.isConsented, Data(record.source.utf8),
                 record.at.milliseconds, record.recordedAt.milliseconds, record.recordedBy,
-                LinkRow.folded(record.user.value),
+                LinkRow.folded(record.user.value), record.wordingVersion, record.locale, record.isByGuardian,
             ])
     }
 
@@ -76,10 +102,31 @@ enum ConsentRow {
     }
 
     /// The record of a user that decides.
-    static func latest(app: String, user: UserID, from database: Database) throws -> ConsentRecord? {
+    static func latest(app: String, exactly user: UserID, from database: Database) throws -> ConsentRecord? {
         let statement = try database.cachedStatement(
             sql: "SELECT * FROM consent WHERE app = ? AND user = ? ORDER BY position DESC LIMIT 1")
         return try Row.fetchOne(statement, arguments: [app, LinkRow.bytes(user)]).map(record)
+    }
+
+    /// The records that decide: one for each spelling of the user's id.
+    static func latest(app: String, user: UserID, from database: Database) throws -> [ConsentRecord] {
+        guard user.isUUID else { return try [latest(app: app, exactly: user, from: database)].compactMap(\.self) }
+        let users = try Data.fetchSet(
+            database.cachedStatement(sql: "SELECT user FROM consent WHERE app = ? AND userFolded = ?"),
+            arguments: [app, LinkRow.folded(user.value)])
+        return try users.compactMap { try latest(app: app, exactly: LinkRow.user($0), from: database) }
+    }
+
+    /// When a guardian last consented for a user, in whatever spelling of the id, up to a time.
+    static func guardianConsent(
+        app: String, user: UserID, before end: Date?, from database: Database
+    ) throws -> Date? {
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT * FROM consent WHERE app = ? AND userFolded = ? AND isByGuardian = 1 AND isConsented = 1"),
+            arguments: [app, LinkRow.folded(user.value)])
+        return try rows.map(record).filter { $0.user.isSameUser(as: user) }.map(\.recordedAt)
+            .filter { $0 <= end ?? .distantFuture }.max()
     }
 
     /// Removes every record of a user.
@@ -98,6 +145,8 @@ enum ConsentRow {
         return ConsentRecord(
             app: try row.value("app"), user: user, isConsented: try row.value("isConsented"),
             source: String(decoding: try row.bytes("source"), as: UTF8.self), at: try row.date("at"),
-            recordedAt: try row.date("recordedAt"), recordedBy: try row.value("recordedBy"))
+            recordedAt: try row.date("recordedAt"), recordedBy: try row.value("recordedBy"),
+            wordingVersion: try row.value("wordingVersion"), locale: try row.value("locale"),
+            isByGuardian: try row.value("isByGuardian"))
     }
 }

@@ -10,31 +10,56 @@ extension SQLiteStore: DeliveryStore {
     }
 
     package func accept(_ draft: DeliveryDraft) async throws(ServiceError) -> AcceptRules.Decision {
-        try await write("take a delivery over") { database in
+        try await write("take a delivery over") { [effects, tombstones] database in
             let new = draft.delivery
+            _ = try effects.applyPending(for: draft.subject, at: new.createdAt, in: database)
             var situation = AcceptRules.Situation()
             if let key = draft.idempotencyKey {
                 situation.keyed = try IdempotencyKeyRow.delivery(for: key, at: new.createdAt, from: database)
             }
-            if let caseID = new.caseID {
-                situation.refundCase = try CaseRow.fetch(app: new.app, id: caseID, from: database)
-                situation.siblings = try DeliveryRow.ofCase(id: caseID, app: new.app, from: database)
-            }
-            situation.objection = try ConsentQuery.objection(to: draft.subject, self.tombstones, in: database)
+            situation.purchase = try PurchaseRow.situation(of: draft.subject, from: database)
+            let judgement = try ConsentQuery.judgement(of: draft.subject, tombstones, in: database)
+            (situation.owner, situation.objection) = judgement
             let decision = AcceptRules.decide(draft, situation)
-            guard case .created(let delivery) = decision else { return decision }
-            try DeliveryRow.insert(delivery, into: database)
-            if let key = draft.idempotencyKey {
+            let delivery: Delivery
+            switch decision {
+            case .created(let created):
+                try DeliveryRow.insert(created, into: database)
+                delivery = created
+            case .existing(let existing): delivery = existing
+            case .keyReused, .anotherUnderWay, .caseClosed, .refunded, .withdrawn: return decision
+            }
+            if let key = draft.idempotencyKey, situation.keyed == nil {
                 try IdempotencyKeyRow.save(
-                    key, requestDigest: draft.requestDigest, deliveryID: delivery.id, at: delivery.createdAt,
-                    in: database)
+                    key, requestDigest: draft.requestDigest, deliveryID: delivery.id, at: new.createdAt, in: database)
             }
             return decision
         }
     }
 
+    package func obstacle(to delivery: Delivery, at now: Date) async throws(ServiceError) -> DeliveryFailure? {
+        let subject = ConsentSubject(delivery)
+        let look = try await read("ask whether a delivery may be sent") { [tombstones] database in
+            let hasPending = try !NotificationEffects.pending(for: subject, from: database).isEmpty
+            return (hasPending, hasPending ? nil : try DeliveryRow.obstacle(to: delivery, tombstones, in: database))
+        }
+        guard look.0 else { return look.1 }
+        return try await write("apply what was told before a delivery is sent") { [effects, tombstones] database in
+            _ = try effects.applyPending(for: subject, at: now, in: database)
+            return try DeliveryRow.obstacle(to: delivery, tombstones, in: database)
+        }
+    }
+
+    package func mustKnowAccount(
+        app: String, environment: AppStoreEnvironment?
+    ) async throws(ServiceError) -> Bool {
+        try await read("look for rescinded consent") { database in
+            try RescissionRow.hasAny(app: app, environment, in: database)
+        }
+    }
+
     package func delivery(app: String, id: String) async throws(ServiceError) -> Delivery? {
-        try await read("read a delivery") { try DeliveryRow.fetch(app: app, id: id, from: $0)?.delivery }
+        try await read("read a delivery") { try DeliveryRow.present(app: app, id: id, from: $0) }
     }
 
     package func deliveries(app: String, _ query: DeliveryQuery) async throws(ServiceError) -> [Delivery] {
@@ -74,11 +99,21 @@ extension SQLiteStore: DeliveryStore {
 }
 
 extension DeliveryRow {
+    /// Why a claimed delivery must not be sent: its end was asked for, or consent objects.
+    fileprivate static func obstacle(
+        to delivery: Delivery, _ tombstones: Tombstones, in database: Database
+    ) throws -> DeliveryFailure? {
+        if let asked = try fetch(app: delivery.app, id: delivery.id, from: database)?.cancellation { return asked }
+        return try ConsentQuery.objection(to: ConsentSubject(delivery), tombstones, in: database)
+            .map { DeliveryFailure($0.error) }
+    }
+
     /// How much earlier a delivery may have been created than one with a lower id, as a clock may be set.
     private static let clockSlack: TimeInterval = 3600
 
     /// A page of an app's deliveries, newest first.
     fileprivate static func page(_ database: Database, app: String, _ query: DeliveryQuery) throws -> [Delivery] {
+        if let user = query.user { return try page(database, app: app, query, of: user) }
         var conditions = Conditions()
         conditions.add("app = ?", app)
         // The most selective filter finds the rows, the others pick from them.
@@ -88,8 +123,7 @@ extension DeliveryRow {
             conditions.add(isOfCase ? "+transactionId = ?" : "transactionId = ?", transaction)
         }
         let isOfFew = isOfCase || query.transactionID != nil
-        if let user = query.user { conditions.add(isOfFew ? "+user = ?" : "user = ?", LinkRow.bytes(user)) }
-        add(query.states, to: &conditions, isOfFew: isOfFew || query.user != nil)
+        add(query.states, to: &conditions, isOfFew: isOfFew)
         if let environment = query.environment { conditions.add("+environment = ?", environment.rawValue) }
         if let before = query.before { conditions.add("id < ?", before) }
         let rows = try Row.fetchCursor(
@@ -103,9 +137,24 @@ extension DeliveryRow {
                 if createdAt < since.addingTimeInterval(-clockSlack) { break }
                 if createdAt < since { continue }
             }
-            page.append(try DeliveryRow(row, from: database).delivery)
+            page.append(try DeliveryRow(row, from: database).withOwner(database))
         }
         return page
+    }
+
+    /// A page of a user's deliveries: those whose present user it is, of which there are few.
+    private static func page(
+        _ database: Database, app: String, _ query: DeliveryQuery, of user: UserID
+    ) throws -> [Delivery] {
+        let all = try UserDeliveries.list(of: user, app: app, .all, in: database).map { try $0.withOwner(database) }
+        let wanted = all.filter { $0.presentUser?.isSameUser(as: user) ?? false }
+            .filter { query.states.isEmpty || query.states.contains($0.state) }
+            .filter { query.caseID == nil || $0.caseID == query.caseID }
+            .filter { query.transactionID == nil || $0.transactionID == query.transactionID }
+            .filter { query.environment == nil || $0.environment == query.environment }
+            .filter { $0.createdAt >= query.since ?? .distantPast }
+            .filter { query.before == nil || $0.id < query.before ?? "" }
+        return Array(wanted.sorted { $0.id > $1.id }.prefix(query.limit))
     }
 
     private static func add(_ states: Set<Delivery.State>, to conditions: inout Conditions, isOfFew: Bool) {

@@ -5,7 +5,9 @@ import GRDB
 extension SQLiteStore: LinkStore {
     package func links(app: String, user: UserID) async throws(ServiceError) -> [Link] {
         try await read("read a user's links") { database in
-            try LinkRow.list(of: user, app: app, from: database).map(\.link)
+            let links = try LinkRow.list(of: user, app: app, from: database).map(\.link)
+            guard links.isEmpty else { return links }
+            return try LinkRow.taughtByNotifications(of: user, app: app, from: database)
         }
     }
 
@@ -32,6 +34,34 @@ extension SQLiteStore: LinkStore {
 
     package func learn(_ statement: Link) async throws(ServiceError) -> LinkRules.Decision {
         try await write("record a link") { try LinkRow.learn(statement, in: $0) }
+    }
+
+    package func learn(
+        from transactions: [Transaction], app: String, at now: Date
+    ) async throws(ServiceError) {
+        let named = transactions.filter { $0.appAccountToken != nil }
+        guard !named.isEmpty else { return }
+        let isNew = try await read("look for what transactions teach") { database in
+            try named.contains { try !LinkRow.isLearnt($0, app: app, in: database) }
+        }
+        guard isNew else { return }
+        try await write("learn from transactions that were read") { database in
+            for transaction in named where try !LinkRow.isLearnt(transaction, app: app, in: database) {
+                try TokenRow.recordSigned(transaction, app: app, in: database)
+                let purchase = try TokenRow.effective(transaction.facts, app: app, in: database)
+                try LinkRow.learn(from: purchase, app: app, at: now, in: database)
+            }
+        }
+    }
+
+    package func recordToken(
+        _ appAccountToken: String, of originalTransactionID: String, app: String, environment: AppStoreEnvironment,
+        at now: Date
+    ) async throws(ServiceError) {
+        try await write("record a token") { database in
+            try TokenRow.recordAccepted(
+                appAccountToken, of: originalTransactionID, app: app, environment, at: now, in: database)
+        }
     }
 
     package func end(
@@ -139,6 +169,90 @@ struct LinkRow: Sendable {
         try apply(statement, in: database) { LinkRules.learn($0, existing: $1) }
     }
 
+    /// Records the links that a purchase proves whose token names a user.
+    static func learn(from purchase: PurchaseFacts, app: String, at now: Date, in database: Database) throws {
+        guard let user = try OwnerQuery.userNamed(byTokenOf: purchase, app: app, in: database) else { return }
+        for link in LinkRules.taught(by: purchase, of: user, app: app, at: now) { try learn(link, in: database) }
+    }
+
+    /// Whether a transaction says nothing of its token or its user that is not known.
+    static func isLearnt(_ transaction: Transaction, app: String, in database: Database) throws -> Bool {
+        guard try TokenRow.isKnown(transaction, app: app, in: database) else { return false }
+        guard let user = try OwnerQuery.userNamed(byTokenOf: transaction.facts, app: app, in: database) else {
+            return true
+        }
+        return try LinkRules.taught(by: transaction.facts, of: user, app: app, at: .distantPast).allSatisfy { link in
+            try list(to: link.target, app: app, from: database)
+                .contains { $0.link.isInForce && $0.link.covers(link.environment) }
+        }
+    }
+
+    /// How many notifications of one token teach links to a user who is heard of later.
+    private static let maximumTaught = 1000
+
+    /// Records what stored notifications with a token prove, now that the user is known whom it names.
+    static func learnFromNotifications(
+        _ token: LinkTarget, app: String, at now: Date, in database: Database
+    ) throws {
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT * FROM notification
+                    WHERE app = ? AND appAccountToken = ? AND processedAt IS NOT NULL ORDER BY position DESC LIMIT ?
+                    """),
+            arguments: [app, token.value, maximumTaught])
+        for row in rows {
+            let purchase = try TokenRow.effective(row.purchase(), app: app, in: database)
+            try learn(from: purchase, app: app, at: now, in: database)
+            let owner = try OwnerQuery.owner(of: purchase, app: app, in: database)
+            try database.cachedStatement(sql: "UPDATE notification SET user = ? WHERE position = ?")
+                .execute(arguments: [owner.map(bytes), try row.value("position", as: Int64.self)])
+        }
+    }
+
+    /// What stored notifications prove of a user who was never heard of, where the app's user ids are its tokens.
+    fileprivate static func taughtByNotifications(
+        of user: UserID, app: String, from database: Database
+    ) throws -> [Link] {
+        guard user.isUUID, try AppSettingRow.fetch(app, from: database)?.areUserIDsTokens == true else { return [] }
+        let rows = try Row.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT * FROM notification WHERE app = ? AND appAccountToken = ? ORDER BY position DESC LIMIT ?"),
+            arguments: [app, user.folded, maximumTaught])
+        var links: Set<Link> = []
+        for row in rows {
+            let purchase = try TokenRow.effective(row.purchase(), app: app, in: database)
+            guard try OwnerQuery.owner(of: purchase, app: app, in: database)?.isSameUser(as: user) ?? false else {
+                continue
+            }
+            links.formUnion(try LinkRules.taught(by: purchase, of: user, app: app, at: row.date("receivedAt")))
+        }
+        return links.sorted { $0.target.value < $1.target.value }
+    }
+
+    /// How many identifiers of an Apple Account are looked at to find its users.
+    private static let maximumIdentifiers = 1000
+
+    /// The users of an Apple Account: those linked to it, and those linked to one of its transactions, as one account may
+    /// serve several users.
+    static func users(
+        of account: String, app: String, _ environment: AppStoreEnvironment, from database: Database
+    ) throws -> [UserID] {
+        let identifiers = try String.fetchAll(
+            database,
+            sql: """
+                SELECT identifier FROM knownIdentifier WHERE app = ? AND appTransactionId = ? AND environment = ?
+                ORDER BY id DESC LIMIT ?
+                """,
+            arguments: [app, account, environment.rawValue, maximumIdentifiers])
+        var targets = [LinkTarget(.appTransactionId, account)]
+        for identifier in identifiers {
+            targets += [LinkTarget(.transactionId, identifier), LinkTarget(.originalTransactionId, identifier)]
+        }
+        let links = try targets.flatMap { try list(to: $0, app: app, from: database).map(\.link) }
+        return Set(links.filter { $0.isInForce && $0.covers(environment) }.map(\.user)).sorted { $0.value < $1.value }
+    }
+
     /// Ends the user's links to an identifier that are in force.
     ///
     /// - Returns: the links as ended.
@@ -193,13 +307,19 @@ struct LinkRow: Sendable {
         return decision
     }
 
-    /// Open cases that these links speak of get their owner anew.
+    /// Cases that these links speak of get their owner anew, and what Apple signed before teaches what it now can.
     ///
     /// A user with a link is known by its id as well, which may be the `appAccountToken` of purchases.
     private static func refreshOwners(of links: [Link], in database: Database) throws {
         for (app, links) in Dictionary(grouping: links, by: \.app) {
             let users = links.map { LinkTarget(.appAccountToken, $0.user.value) }
-            try CaseRow.refreshOwners(app: app, targets: Set(links.map(\.target) + users), in: database)
+            let targets = Set(links.map(\.target) + users)
+            try CaseRow.refreshOwners(app: app, targets: targets, in: database)
+            // What was learnt from signed data has taught it already.
+            guard let latest = links.last, latest.source != .signedData else { continue }
+            for token in targets where token.kind == .appAccountToken {
+                try learnFromNotifications(token, app: app, at: latest.createdAt, in: database)
+            }
         }
     }
 }

@@ -77,6 +77,7 @@ struct NotificationRow: Sendable {
             webOrderLineItemID: try row.value("webOrderLineItemId"),
             appTransactionID: facts.appTransactionID, appAccountToken: facts.appAccountToken,
             productID: facts.productID, productType: facts.productType, purchaseDate: facts.purchaseDate,
+            expiresDate: facts.expiresDate,
             signedDate: try row.date("transactionSignedDate"),
             revocationDate: try row.dateIfPresent("revocationDate"), isFamilyShared: facts.isFamilyShared,
             isAdvancedCommerce: facts.isAdvancedCommerce,
@@ -102,6 +103,7 @@ struct NotificationRow: Sendable {
                 transaction?.originalTransactionID, transaction?.webOrderLineItemID, transaction?.appAccountToken,
                 transaction?.productID,
                 transaction?.productType?.rawValue, transaction?.purchaseDate.milliseconds,
+                transaction?.expiresDate?.milliseconds,
                 transaction?.signedDate.milliseconds, transaction?.revocationDate?.milliseconds,
                 transaction?.isFamilyShared, transaction?.isAdvancedCommerce,
             ])
@@ -119,8 +121,8 @@ struct NotificationRow: Sendable {
         INSERT INTO notification
             (app, uuid, type, subtype, signedDate, environment, source, receivedAt, consumptionRequestReason,
              appTransactionId, transactionId, originalTransactionId, webOrderLineItemId, appAccountToken, productId,
-             productType, purchaseDate, transactionSignedDate, revocationDate, isFamilyShared, isAdvancedCommerce)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             productType, purchaseDate, expiresDate, transactionSignedDate, revocationDate, isFamilyShared, isAdvancedCommerce)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (app, uuid) DO NOTHING
         """
 

@@ -6,10 +6,28 @@ extension SQLiteStore {
     package func eraseUser(
         app: String, user: UserID, at now: Date
     ) async throws(ServiceError) -> ErasureReport {
-        try await write("erase a user") { [tombstones] database in
-            let erasure = UserErasure(app: app, user: user, tombstones: tombstones)
+        let report = try await write("erase a user") { [tombstones] database in
+            let spellings = try OwnerQuery.spellings(of: user, app: app, in: database)
+            let erasure = UserErasure(app: app, user: user, spellings: spellings, tombstones: tombstones)
             return try erasure.run(at: now, in: database)
         }
+        try await emptyLog()
+        return report
+    }
+
+    /// Folds the write-ahead log into the file and empties it, since what was overwritten there still stands in the log.
+    ///
+    /// - Throws: `storeUnavailable` while somebody else reads the file, such as a backup.
+    private func emptyLog() async throws(ServiceError) {
+        try await Blocking.run { [pool] in
+            Result { () throws(ServiceError) in
+                do {
+                    _ = try pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
+                } catch {
+                    throw StoreFailure.serviceError(error, doing: "empty the log after an erasure")
+                }
+            }
+        }.get()
     }
 }
 
@@ -17,62 +35,155 @@ extension SQLiteStore {
 private struct UserErasure {
     let app: String
     let user: UserID
+    /// Every spelling of the user's id, the given one included.
+    let spellings: [UserID]
     let tombstones: Tombstones
 
     func run(at now: Date, in database: Database) throws -> ErasureReport {
         let deliveries = try UserDeliveries.list(of: user, app: app, .all, in: database)
         let ended = try DeliveryRow.cancel(deliveries, because: DeliveryRow.erasure, at: now, in: database)
-        let linked = try UserDeliveries.targets(of: user, app: app, in: database)
+        let linked = try Set(spellings.flatMap { try UserDeliveries.targets(of: $0, app: app, in: database) })
+        let tokens = try self.tokens(database)
         let isWithdrawalKept = try isWithdrawn(database)
+        let purchases = try purchases(deliveries, database)
         if isWithdrawalKept {
-            let purchases = try linked.union(purchases(deliveries, database))
-            try tombstones.leave(user, purchases, app: app, in: database)
+            for spelling in spellings {
+                try tombstones.leave(spelling, linked.union(purchases.targets), app: app, in: database)
+            }
         }
-        for row in deliveries { try row.erase(user, in: database) }
+        for row in deliveries { try row.erase(spellings, in: database) }
         let links = try remove("DELETE FROM link", in: database)
-        let records = try ConsentRow.remove(app: app, user: user, from: database)
+        let records = try spellings.reduce(0) {
+            try $0 + ConsentRow.remove(app: app, user: $1, from: database)
+        }
         let cases = try remove(
-            "UPDATE refundCase SET owner = NULL, appAccountToken = NULL", whose: "owner", in: database)
+            "UPDATE refundCase SET owner = NULL, appAccountToken = NULL, declineNote = NULL", whose: "owner",
+            in: database)
+        let notifications = try NotificationRow.erase(spellings, tokens: tokens, app: app, in: database)
+        try TokenRow.remove(tokens, app: app, in: database)
         // Another user's link may make a case that user's now.
         try CaseRow.refreshOwners(app: app, targets: linked, in: database)
         return ErasureReport(
             links: links, consentRecords: records, cancelled: try again(ended.cancelled, database),
             sending: try again(ended.sending, database), deliveries: deliveries.count, cases: cases,
-            notifications: try remove("UPDATE notification SET user = NULL", in: database),
-            events: try remove("UPDATE event SET user = NULL", in: database), isWithdrawalKept: isWithdrawalKept)
+            notifications: notifications,
+            events: try remove("UPDATE event SET user = NULL", in: database), isWithdrawalKept: isWithdrawalKept,
+            isRescissionKept: try isRescinded(purchases.accounts.union(linked.accounts), database))
+    }
+
+    /// The `appAccountToken`s that are the user's at present, in lower case: those that are linked, and its id if it is one.
+    private func tokens(_ database: Database) throws -> [String] {
+        let linked = try spellings.flatMap { try LinkRow.list(of: $0, app: app, from: database).map(\.link) }
+            .filter { $0.isInForce && $0.target.kind == .appAccountToken }.map(\.target.value)
+        return Array(Set(linked + (user.isUUID ? [user.folded] : []))).sorted()
     }
 
     /// Whether the user's last word is a withdrawal, or an earlier erasure left one.
     private func isWithdrawn(_ database: Database) throws -> Bool {
-        if let latest = try ConsentRow.latest(app: app, user: user, from: database) { return !latest.isConsented }
+        let latest = try ConsentRow.latest(app: app, user: user, from: database)
+        if !latest.isEmpty { return latest.contains { !$0.isConsented } }
         return try tombstones.isErased(user, app: app, in: database)
     }
 
+    /// Whether a guardian's rescission stays for one of these Apple Accounts.
+    private func isRescinded(_ accounts: Set<String>, _ database: Database) throws -> Bool {
+        try accounts.contains { account in
+            try AppStoreEnvironment.allCases.contains { environment in
+                try RescissionRow.latest(of: account, app: app, environment, tombstones, in: database) != nil
+            }
+        }
+    }
+
     /// The identifiers of single purchases that were the user's: they are recognised although their rows lose the token.
-    private func purchases(_ deliveries: [DeliveryRow], _ database: Database) throws -> [LinkTarget] {
-        let cases = try CaseRow.list(
-            database, sql: "SELECT * FROM refundCase WHERE app = ? AND owner = ? ORDER BY deadline, id",
-            arguments: [app, LinkRow.bytes(user)])
+    private func purchases(
+        _ deliveries: [DeliveryRow], _ database: Database
+    ) throws -> (targets: [LinkTarget], accounts: Set<String>) {
+        let cases = try spellings.flatMap { spelling in
+            try CaseRow.list(
+                database, sql: "SELECT * FROM refundCase WHERE app = ? AND owner = ? ORDER BY deadline, id",
+                arguments: [app, LinkRow.bytes(spelling)])
+        }
         let transactions = deliveries.map(\.delivery.transactionID) + cases.map(\.transactionID)
-        let originals =
-            deliveries.compactMap(\.delivery.purchase?.originalTransactionID)
-            + cases.map(\.purchase.originalTransactionID)
-        return transactions.map { LinkTarget(.transactionId, $0) }
-            + originals.map { LinkTarget(.originalTransactionId, $0) }
+        let facts = deliveries.compactMap(\.delivery.purchase) + cases.map(\.purchase)
+        let targets =
+            transactions.map { LinkTarget(.transactionId, $0) }
+            + facts.map { LinkTarget(.originalTransactionId, $0.originalTransactionID) }
+        return (targets, Set(facts.compactMap(\.appTransactionID)))
     }
 
     /// Runs a statement on the user's rows.
     ///
     /// - Returns: how many there were.
     private func remove(_ sql: String, whose column: String = "user", in database: Database) throws -> Int {
-        try database.execute(
-            sql: "\(sql) WHERE app = ? AND \(column) = ?", arguments: [app, LinkRow.bytes(user)])
-        return database.changesCount
+        try spellings.reduce(0) { count, spelling in
+            try database.execute(
+                sql: "\(sql) WHERE app = ? AND \(column) = ?", arguments: [app, LinkRow.bytes(spelling)])
+            return count + database.changesCount
+        }
     }
 
     /// Deliveries as they now are.
     private func again(_ deliveries: [Delivery], _ database: Database) throws -> [Delivery] {
         try deliveries.compactMap { try DeliveryRow.fetch(app: app, id: $0.id, from: database)?.delivery }
+    }
+}
+
+extension Set<LinkTarget> {
+    /// The Apple Accounts among them.
+    fileprivate var accounts: Set<String> { Set<String>(filter { $0.kind == .appTransactionId }.map(\.value)) }
+}
+
+extension NotificationRow {
+    /// Removes the user, the tokens and every signed form from the notifications of a user: those found to be its own, and
+    /// those that name one of its tokens.
+    ///
+    /// - Returns: how many there were.
+    fileprivate static func erase(
+        _ spellings: [UserID], tokens: [String], app: String, in database: Database
+    ) throws -> Int {
+        var positions: Set<Int64> = []
+        for user in spellings {
+            positions.formUnion(
+                try Int64.fetchSet(
+                    database, sql: "SELECT position FROM notification WHERE app = ? AND user = ?",
+                    arguments: [app, LinkRow.bytes(user)]))
+        }
+        for token in tokens {
+            positions.formUnion(
+                try Int64.fetchSet(
+                    database, sql: "SELECT position FROM notification WHERE app = ? AND appAccountToken = ?",
+                    arguments: [app, token]))
+        }
+        for position in positions {
+            try database.cachedStatement(
+                sql: "UPDATE notification SET user = NULL, appAccountToken = NULL WHERE position = ?"
+            ).execute(arguments: [position])
+            try database.cachedStatement(sql: contentErasure).execute(arguments: [position])
+        }
+        return positions.count
+    }
+
+    private static let contentErasure = """
+        UPDATE notificationContent SET
+            signed = '',
+            transactionSigned = CASE WHEN transactionSigned IS NULL THEN NULL ELSE '' END,
+            renewalSigned = CASE WHEN renewalSigned IS NULL THEN NULL ELSE '' END,
+            appTransactionSigned = CASE WHEN appTransactionSigned IS NULL THEN NULL ELSE '' END,
+            payload = \(without(
+                "payload", "data.signedTransactionInfo", "data.signedRenewalInfo", "appData.signedAppTransactionInfo")),
+            transactionPayload = \(without("transactionPayload", "appAccountToken")),
+            renewalPayload = \(without("renewalPayload", "appAccountToken"))
+        WHERE position = ?
+        """
+
+    /// The expression for a column of JSON without some members.
+    private static func without(_ column: String, _ members: String...) -> String {
+        let paths = members.map { "'$.\($0)'" }.joined(separator: ", ")
+        return """
+            CASE WHEN json_valid(CAST(\(column) AS TEXT))
+                THEN CAST(json_remove(CAST(\(column) AS TEXT), \(paths)) AS BLOB)
+                WHEN \(column) IS NULL THEN NULL ELSE CAST('{}' AS BLOB) END
+            """
     }
 }
 
@@ -84,18 +195,26 @@ extension DeliveryRow {
     var isErased: Bool { delivery.body.isEmpty }
 
     /// Removes the user, the content, and whatever may name the user.
-    fileprivate func erase(_ user: UserID, in database: Database) throws {
-        let failure = try Row.fetchOne(
-            database.cachedStatement(sql: "SELECT failure FROM delivery WHERE id = ?"), arguments: [delivery.id]
-        )?.value("failure", as: Data?.self).map(DeliveryFailure.init(stored:))
+    fileprivate func erase(_ spellings: [UserID], in database: Database) throws {
+        guard
+            let row = try Row.fetchOne(
+                database.cachedStatement(sql: "SELECT failure, cancellation FROM delivery WHERE id = ?"),
+                arguments: [delivery.id])
+        else { return }
+        let (user, acceptedFor) = (without(delivery.user), without(delivery.acceptedFor))
+        func without(_ user: UserID?) -> Data? {
+            user.flatMap { spellings.contains($0) ? nil : LinkRow.bytes($0) }
+        }
+        let texts = try ["failure", "cancellation"].map { column in
+            try row.value(column, as: Data?.self).map(DeliveryFailure.init(stored:)).map { try $0.withoutUser.stored }
+        }
         try database.cachedStatement(
             sql: """
-                UPDATE delivery SET user = CASE WHEN user = ? THEN NULL ELSE user END, body = x'',
-                    appAccountToken = NULL, failure = ?
+                UPDATE delivery SET user = ?, acceptedFor = ?, body = x'', appAccountToken = NULL, failure = ?,
+                    cancellation = ?
                 WHERE id = ?
                 """
-        ).execute(
-            arguments: [LinkRow.bytes(user), try failure.map { try $0.withoutUser.stored }, delivery.id])
+        ).execute(arguments: [user, acceptedFor, texts[0], texts[1], delivery.id])
         try database.cachedStatement(sql: "DELETE FROM idempotencyKey WHERE deliveryId = ?")
             .execute(arguments: [delivery.id])
     }
@@ -119,7 +238,9 @@ struct Tombstones: Sendable {
     /// Whether a user was erased who had withdrawn.
     func isErased(_ user: UserID, app: String, in database: Database) throws -> Bool {
         guard try hasAny(database) else { return false }
-        return try isLeft(hash { $0.hash(app: app, user: user) }, in: database)
+        return try [user, UserID(user.folded)].contains { spelling in
+            try isLeft(hash { $0.hash(app: app, user: spelling) }, in: database)
+        }
     }
 
     /// Whether one of these identifiers was an erased user's who had withdrawn.
@@ -142,9 +263,16 @@ struct Tombstones: Sendable {
     /// Removes all that an erasure of this user left.
     func remove(_ user: UserID, app: String, in database: Database) throws {
         guard try hasAny(database) else { return }
-        try database.execute(
-            sql: "DELETE FROM tombstone WHERE userHash = ?",
-            arguments: [try hash { $0.hash(app: app, user: user) }])
+        for spelling in [user, try UserID(user.folded)] {
+            try database.execute(
+                sql: "DELETE FROM tombstone WHERE userHash = ?",
+                arguments: [try hash { $0.hash(app: app, user: spelling) }])
+        }
+    }
+
+    /// The hash of an Apple Account that a guardian rescinded consent for.
+    func hash(of account: String, app: String, _ environment: AppStoreEnvironment) throws -> Data {
+        try hash { $0.hash(app: app, environment: environment, appTransactionID: account) }
     }
 
     /// Whether there is any at all, which is seldom.

@@ -23,6 +23,8 @@ struct AppleProxyCallTests {
         case .sendConsumptionInformationV1:
             #expect(call.kind == .consumption(.v1, transactionID: "1000000000000001"))
         case .uploadImage: #expect(call.kind == .imageUpload)
+        case .setAppAccountToken:
+            #expect(call.kind == .appAccountToken(originalTransactionID: "1000000000000001"))
         default: #expect(call.kind == .forwarded)
         }
         if operation.method != "GET" {

@@ -29,6 +29,8 @@ struct RetentionServiceTests {
 
         func fail(_ fails: Bool) { isBroken.withLock { $0 = fails } }
 
+        func refreshOwners(limit: Int) async throws(ServiceError) -> Bool { false }
+
         func enforceRetention(
             _ policy: RetentionPolicy, at now: Date, limit: Int
         ) async throws(ServiceError) -> RetentionResult {

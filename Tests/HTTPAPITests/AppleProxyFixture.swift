@@ -41,8 +41,8 @@ struct AppleProxyFixture {
             issuerID: "issuer", store: keys, register: CallerRegister(configured: []), apps: apps, now: { Self.now },
             read: Self.token)
         let calls = AppleProxyCalls(
-            environment: .production, proxy: proxy,
-            consumption: stack.services.refunds.consumption)
+            environment: .production, proxy: proxy, consumption: stack.services.refunds.consumption,
+            tokens: stack.services.purchases.tokens)
         handler = AppleProxyHandler(
             RequestHandler.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline),
             calls: calls, authenticator: AppleProxyAuthenticator(tokens: tokens), metrics: NOOPMetricsHandler.instance,
@@ -104,6 +104,9 @@ final class FakeAppleProxy: AppleProxy {
         "PUT /inApps/v1/transactions/consumption/1": AppleProxyCall(
             name: "Send Consumption Information V1", scope: .consumptionWrite,
             kind: .consumption(.v1, transactionID: "1")),
+        "PUT /inApps/v1/transactions/1/appAccountToken": AppleProxyCall(
+            name: "Set App Account Token", scope: .transactionsWrite,
+            kind: .appAccountToken(originalTransactionID: "1")),
         "PUT /inApps/v1/messaging/image/1": AppleProxyCall(
             name: "Upload Image", scope: .retentionMessagingManage, kind: .imageUpload),
         "POST /inApps/v1/notifications/test": AppleProxyCall(

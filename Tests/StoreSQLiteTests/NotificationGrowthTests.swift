@@ -25,8 +25,7 @@ struct NotificationGrowthTests {
         #expect(try await counted("record") { try await store.record(notification) })
         #expect(try await counted("find") { try await store.unprocessedNotifications(limit: 200) }.count == 1)
         _ = try await counted("process") {
-            try await store.process(
-                notification, notice: notification.notice, links: [], newCaseID: "case", at: CaseModel.time(0))
+            try await store.process(notification, newCaseID: "case", at: CaseModel.time(0))
         }
         await store.close()
         return steps

@@ -50,7 +50,8 @@ struct NotificationQueryPlanTests {
         let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
         let transaction = Transaction.sample(id: "2", original: "1", account: "704", token: token)
         let link = try Link.sample(.transactionId, "2", user: "alice", source: .signedData)
-        try await store.take(.sample("a", transaction: transaction), links: [link])
+        _ = try await store.learn(link)
+        try await store.take(.sample("a", transaction: transaction))
         for kind in LinkTarget.Kind.allCases {
             _ = try await store.declare(try .sample(kind, "x", user: "alice"), transfer: false)
         }

@@ -111,7 +111,7 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
         ConsentStoreContract("consent ends nothing") { store in
             try await store.queue(.sample("1", user: "alice"))
             let effect = try await store.recordConsent(try .sample("alice", true))
-            #expect(effect == ConsentEffect(cancelled: [], sending: []))
+            #expect(effect == EndedDeliveries(cancelled: [], sending: []))
             #expect(try await store.claim(at: 0).count == 1)
         },
     ]

@@ -23,6 +23,25 @@ package actor InMemoryLinkStore: LinkStore {
         apply(LinkRules.learn(statement, existing: existing(statement)))
     }
 
+    package func learn(
+        from transactions: [Transaction], app: String, at now: Date
+    ) async throws(ServiceError) {
+        for transaction in transactions {
+            let facts = transaction.facts
+            let token = facts.appAccountToken.map { LinkTarget(.appAccountToken, $0) }
+            let users = try await knownUsers(app: app, matching: Set([facts.appAccountToken].compactMap(\.self)))
+            let rule = OwnerRule(links: links.filter { $0.app == app && $0.target == token }, users: users)
+            guard token != nil, let user = rule.owner(of: facts) else { continue }
+            for link in LinkRules.taught(by: facts, of: user, app: app, at: now) { _ = try await learn(link) }
+        }
+    }
+
+    /// Tokens matter to cases and deliveries, which are not kept here.
+    package func recordToken(
+        _ appAccountToken: String, of originalTransactionID: String, app: String, environment: AppStoreEnvironment,
+        at now: Date
+    ) async throws(ServiceError) {}
+
     package func end(
         app: String, user: UserID, target: LinkTarget, at date: Date
     ) async throws(ServiceError) -> [Link] {

@@ -133,8 +133,7 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             #expect(try await store.take(request) == [.none])
             let unknown = StoredNotification.sample("unknown", at: 2)
             #expect(
-                try await store.process(
-                    unknown, notice: unknown.notice, links: [], newCaseID: "x", at: CaseModel.time(3)) == .none)
+                try await store.process(unknown, newCaseID: "x", at: CaseModel.time(3)) == AppliedNotification())
             #expect(try await store.events(after: 0, limit: 10) == events)
             #expect(try await store.refundCases(app: "coins", CaseQuery()) == [opened])
         },
@@ -144,9 +143,7 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             let changes = try await withThrowingTaskGroup(of: CaseRules.Change.self) { group in
                 for number in 0..<50 {
                     group.addTask {
-                        try await store.process(
-                            request, notice: request.notice, links: [], newCaseID: "case-\(number)",
-                            at: CaseModel.time(0))
+                        try await store.process(request, newCaseID: "case-\(number)", at: CaseModel.time(0)).change
                     }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
@@ -157,17 +154,21 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
         NotificationStoreContract("links are learnt before the owner is looked for, and override nothing") { store in
             let declared = try Link.sample(.transactionId, "2", user: "bob")
             _ = try await store.declare(declared, transfer: false)
-            let first = Transaction.sample(id: "1", account: "704")
-            let learnt = try Link.sample(.transactionId, "1", user: "alice", source: .signedData)
-            let contrary = try Link.sample(.transactionId, "2", user: "alice", source: .signedData)
-            try await store.take(.sample("a", transaction: first), links: [learnt])
-            try await store.take(.sample("b", transaction: .sample(id: "2")), links: [contrary])
+            let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
+            let learnt = try Link.sample(.appAccountToken, token, user: "alice")
+            _ = try await store.declare(learnt, transfer: false)
+            try await store.take(.sample("a", transaction: .sample(id: "1", account: "704", token: token)))
+            // Of the same account, without a token.
+            try await store.take(.sample("c", transaction: .sample(id: "3", account: "704")))
+            try await store.take(.sample("b", transaction: .sample(id: "2", account: "704")))
             let owners = try await store.refundCases(app: "coins", CaseQuery()).map(\.owner?.value)
-            #expect(owners.sorted { $0 ?? "" < $1 ?? "" } == ["alice", "bob"])
+            #expect(owners.sorted { $0 ?? "" < $1 ?? "" } == ["alice", "alice", "bob"])
             #expect(try await store.notification(app: "coins", uuid: "a")?.user == learnt.user)
-            #expect(try await store.links(app: "coins", targets: [contrary.target]) == [declared])
+            #expect(try await store.links(app: "coins", targets: [declared.target]) == [declared])
+            let proved = try await store.links(app: "coins", targets: [LinkTarget(.appTransactionId, "704")])
+            #expect(proved.map(\.source) == [.signedData])
             let opened = try await store.events(app: "coins", after: 0, limit: 10).filter { $0.kind == .caseOpened }
-            #expect(opened.map(\.user) == [learnt.user, declared.user])
+            #expect(opened.map(\.user) == [learnt.user, learnt.user, declared.user])
         },
         NotificationStoreContract("identifiers that belong together are remembered") { store in
             let transaction = Transaction.sample(id: "2", original: "1", account: "704", environment: .sandbox)
@@ -195,9 +196,9 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             let renewal = Transaction.sample(id: "2", original: "1", environment: .sandbox)
             try await store.take(.sample("a", transaction: .sample(id: "1")))
             let learnt = try Link.sample(.transactionId, "2", user: "alice", source: .signedData)
+            _ = try await store.learn(learnt)
             try await store.take(
-                .sample("b", type: "DID_RENEW", subtype: "BILLING_RECOVERY", at: 1, transaction: renewal),
-                links: [learnt])
+                .sample("b", type: "DID_RENEW", subtype: "BILLING_RECOVERY", at: 1, transaction: renewal))
             try await store.take(.sample("c", type: "TEST", at: 2, transaction: nil))
             _ = try await store.record(.sample("d", at: 3, app: "gems"))
             try await expect(store, ["c", "b", "a"]) { _ in }

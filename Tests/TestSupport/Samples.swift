@@ -65,18 +65,6 @@ extension StoredNotification {
         self = .sample(
             notice.notificationUUID, type: type, reason: reason, at: hour, transaction: transaction, app: notice.app)
     }
-
-    /// What it says of a refund.
-    package var notice: CaseRules.Notice? {
-        let message = CaseRules.Message(
-            type: notification.notificationType, consumptionRequestReason: notification.consumptionRequestReason)
-        guard let message, let transaction = notification.transaction, let signedDate = notification.signedDate else {
-            return nil
-        }
-        return CaseRules.Notice(
-            message: message, notificationUUID: notification.notificationUUID, app: app, purchase: transaction.facts,
-            signedAt: Date(timeIntervalSince1970: Double(signedDate) / 1000), receivedAt: receivedAt)
-    }
 }
 
 extension NotificationStore {
@@ -86,15 +74,16 @@ extension NotificationStore {
     /// - Throws: `storeUnavailable`.
     @discardableResult
     package func take(
-        _ notifications: StoredNotification..., links: [Link] = []
+        _ notifications: StoredNotification...
     ) async throws(ServiceError) -> [CaseRules.Change] {
         var changes: [CaseRules.Change] = []
         for notification in notifications {
             _ = try await record(notification)
             changes.append(
                 try await process(
-                    notification, notice: notification.notice, links: links,
-                    newCaseID: "case-\(notification.notification.notificationUUID)", at: notification.receivedAt))
+                    notification, newCaseID: "case-\(notification.notification.notificationUUID)",
+                    at: notification.receivedAt
+                ).change)
         }
         return changes
     }
@@ -112,7 +101,7 @@ extension DeliveryDraft {
             id: id, app: app, caseID: caseID, user: try user.map(UserID.init), caller: "shop",
             transactionID: transaction, environment: environment, purchase: purchase, version: .v2,
             body: Array(body.utf8), createdAt: CaseModel.time(hour), deadline: CaseModel.time(deadline),
-            nextAttemptAt: CaseModel.time(due ?? hour))
+            requestedDeadline: CaseModel.time(deadline), nextAttemptAt: CaseModel.time(due ?? hour))
         return DeliveryDraft(
             delivery: delivery, idempotencyKey: key, requestDigest: digest, subject: ConsentSubject(delivery))
     }

@@ -30,7 +30,7 @@ struct Adapters: Sendable {
         keys = try KeyRing(loading: configuration.keys)
         let verifier = SignedDataVerifier(
             roots: try Files.certificates(configuration.apple.rootCertificateFiles), now: clock.now)
-        store = try await openStore(configuration.store, dependencies)
+        store = try await openStore(configuration.store, configuration.apps, dependencies)
         curl = try CurlClient(configuration: .init(configuration.apple))
         minter = TokenMinter(keys: keys, clock: clock, metrics: metrics, logger: logger)
         let register = CallerRegister(configured: configuration.callers.map(\.caller))
@@ -58,7 +58,9 @@ struct Adapters: Sendable {
 }
 
 /// Opens the store, asking the service manager for patience while migrations run.
-private func openStore(_ location: StoreLocation, _ dependencies: Dependencies) async throws -> SQLiteStore {
+private func openStore(
+    _ location: StoreLocation, _ apps: [App], _ dependencies: Dependencies
+) async throws -> SQLiteStore {
     let patience = Task {
         repeat {
             await dependencies.notifier.tell(
@@ -68,7 +70,7 @@ private func openStore(_ location: StoreLocation, _ dependencies: Dependencies) 
     defer { patience.cancel() }
     switch location {
     case .sqlite(let path):
-        return try await SQLiteStore.open(at: path) { key in
+        return try await SQLiteStore.open(at: path, apps: apps) { key in
             TombstoneHasher(authenticationCode: authenticator(key: key))
         }
     }

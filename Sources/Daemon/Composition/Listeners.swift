@@ -73,7 +73,9 @@ struct Listeners {
         guard let settings else { return }
         let handler = AppleProxyHandler(
             options(name, settings),
-            calls: AppleProxyCalls(environment: environment, proxy: proxy, consumption: services.refunds.consumption),
+            calls: AppleProxyCalls(
+                environment: environment, proxy: proxy, consumption: services.refunds.consumption,
+                tokens: services.purchases.tokens),
             authenticator: AppleProxyAuthenticator(tokens: services.access.tokens), metrics: metrics,
             now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)

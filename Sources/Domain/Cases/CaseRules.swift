@@ -31,7 +31,7 @@ package enum CaseRules {
         package let notificationUUID: String
         package let app: String
         /// The notification's transaction.
-        package let purchase: PurchaseFacts
+        package var purchase: PurchaseFacts
         package let signedAt: Date
         package let receivedAt: Date
 
@@ -64,9 +64,9 @@ package enum CaseRules {
 
     /// What the rule looks at.
     package struct Situation: Sendable {
-        /// Every case of the transaction in the environment.
+        /// Every case of the purchase.
         package var cases: [RefundCase] = []
-        /// Outcomes of the transaction that were recorded before, with the dates at which Apple signed them: one may have
+        /// Outcomes of the purchase that were recorded before, with the dates at which Apple signed them: one may have
         /// come before the request that it decides.
         package var outcomes: [(outcome: RefundCase.Outcome, signedAt: Date)] = []
         /// By the owner rule.
@@ -99,7 +99,10 @@ package enum CaseRules {
         let known = situation.cases.sorted { $0.requestedAt < $1.requestedAt }.first { known in
             !ledger.isDecided(between: known.requests + [request])
         }
-        if let known { return .remind(ledger.settled(known, known.requests + [request])) }
+        if var known {
+            known.purchase.appTransactionID = known.purchase.appTransactionID ?? notice.purchase.appTransactionID
+            return .remind(ledger.settled(known, known.requests + [request]))
+        }
         return .open(ledger.settled(newCase(newID, notice, request, situation.owner), [request]))
     }
 
@@ -188,6 +191,24 @@ extension CaseRules {
             return decisions.contains { first <= $0.signedAt && $0.signedAt < last }
         }
 
+        /// The latest decision before a time.
+        func latest(before date: Date) -> Decision? {
+            decisions.filter { $0.signedAt < date }.max { $0.precedes($1) }
+        }
+
+        /// The first decision at or after a time.
+        func first(since date: Date) -> Decision? {
+            decisions.filter { $0.signedAt >= date }.min { $0.precedes($1) }
+        }
+
+        /// Whether Apple had refunded the purchase by a time, and had not taken that back.
+        func isRefunded(at date: Date) -> Bool {
+            guard let latest = decisions.filter({ $0.signedAt <= date }).max(by: { $0.precedes($1) }),
+                latest.outcome == .refunded
+            else { return false }
+            return !reversals.contains { $0 >= latest.signedAt && $0 <= date }
+        }
+
         /// Whether an earlier decision than this one ended the case.
         func isDecided(_ known: RefundCase, before decision: Decision) -> Bool {
             decisions.contains { $0.signedAt >= known.requestedAt && $0.precedes(decision) }
@@ -202,15 +223,15 @@ extension CaseRules {
                 ($0.signedAt, $0.notificationUUID) < ($1.signedAt, $1.notificationUUID)
             }
             settled.requestedAt = settled.requests.first?.signedAt ?? known.requestedAt
-            settled.deadline = requests.map(\.deadline).min() ?? known.deadline
+            settled.deadline = known.deadline(of: requests)
             settled.reason = settled.requests.lazy.compactMap(\.reason).first
             let decision = decisions.filter { $0.signedAt >= settled.requestedAt }.min { $0.precedes($1) }
             if let decision {
                 settled.state = .decided
                 settled.outcome = isReversed(decision, known) ? .refundReversed : decision.outcome
                 settled.decidedAt = decision.signedAt
-            } else if settled.state == .open, requests.contains(where: { $0.receivedAt >= settled.deadline }) {
-                settled.state = .expired
+            } else if settled.state == .open || settled.isReopened(since: known) {
+                settled.state = requests.contains { $0.receivedAt >= settled.deadline } ? .expired : .open
             }
             return settled
         }
@@ -229,9 +250,32 @@ extension RefundCase {
     }
 }
 
+extension RefundCase {
+    /// Until when Apple waits, given these requests: 12 hours from the first, and from one that came when these were over
+    /// and nobody had answered or declined, as Apple then counts anew.
+    fileprivate func deadline(of requests: [Request]) -> Date {
+        var end: Date?
+        for start in requests.map(\.start).sorted() {
+            guard let present = end else {
+                end = start.addingTimeInterval(Self.answerWindow)
+                continue
+            }
+            let isDeclined = decline.map { $0.at <= start } ?? false
+            if start >= present, !isDeclined { end = start.addingTimeInterval(Self.answerWindow) }
+        }
+        return end ?? deadline
+    }
+
+    /// Whether an expired case has been given more time.
+    fileprivate func isReopened(since known: RefundCase) -> Bool { state == .expired && deadline > known.deadline }
+}
+
 extension RefundCase.Request {
-    /// Until when Apple waits if this is the first request.
+    /// From when Apple counts.
     ///
     /// A clock of Apple's that is ahead of ours must not give more time than there is.
-    var deadline: Date { min(signedAt, receivedAt).addingTimeInterval(RefundCase.answerWindow) }
+    fileprivate var start: Date { min(signedAt, receivedAt) }
+
+    /// Until when Apple waits if this is the first request.
+    fileprivate var deadline: Date { start.addingTimeInterval(RefundCase.answerWindow) }
 }

@@ -76,7 +76,8 @@ struct PolicyResponder: Sendable {
         _ refundCase: RefundCase, _ app: App, _ policy: ConsumptionPolicy, at now: Date
     ) async throws(ServiceError) -> Date {
         guard let owner = refundCase.owner,
-            try await consents.consentHistory(app: app.slug, user: owner).last?.isConsented == true
+            let consent = try await consents.consentHistory(app: app.slug, user: owner).last, consent.isConsented,
+            app.isWordingRecent(consent.wordingVersion)
         else { return now.addingTimeInterval(Self.consentPause) }
         guard try await !hasAnswered(refundCase) else { return refundCase.deadline }
         let request = ConsumptionService.Request(

@@ -14,9 +14,6 @@ package struct RefundCase: Sendable, Equatable {
         case expired
         /// Apple has decided.
         case decided
-
-        /// Whether an answer may still be sent: also a second one, as Apple takes the latest.
-        package var takesAnswers: Bool { self == .open || self == .answered }
     }
 
     package enum Outcome: String, Sendable, CaseIterable {
@@ -34,7 +31,7 @@ package struct RefundCase: Sendable, Equatable {
     package let environment: AppStoreEnvironment
     /// The one of Apple's notification, to be used exactly.
     package let transactionID: String
-    package let purchase: PurchaseFacts
+    package var purchase: PurchaseFacts
     /// By the owner rule, kept up to date while the case is open; nil when nobody is known, and after an erasure.
     package var owner: UserID?
     package var state: State
@@ -44,7 +41,7 @@ package struct RefundCase: Sendable, Equatable {
     package var requestedAt: Date
     /// When the case was opened here.
     package let openedAt: Date
-    /// 12 hours after the first request.
+    /// 12 hours after the first request, or after one that came when the case had expired without an answer.
     package var deadline: Date
     /// Apple's requests, the first included, by signed date.
     package var requests: [Request]
@@ -53,6 +50,21 @@ package struct RefundCase: Sendable, Equatable {
     package var outcome: Outcome?
     /// When Apple signed the decision.
     package var decidedAt: Date?
+
+    /// Whether it takes an answer that is made at a time.
+    package func takesAnswers(at now: Date) -> Bool {
+        switch state {
+        case .answered: true
+        case .open: now < deadline
+        case .declined, .expired, .decided: false
+        }
+    }
+
+    /// Whether Apple has asked again after the case had expired, and so waits longer than 12 hours from the first request.
+    package var isLate: Bool {
+        guard let first = requests.map({ min($0.signedAt, $0.receivedAt) }).min() else { return false }
+        return deadline > first.addingTimeInterval(Self.answerWindow)
+    }
 
     /// One `CONSUMPTION_REQUEST` of Apple's.
     package struct Request: Sendable, Equatable {

@@ -45,11 +45,15 @@ package struct ConsentService: Sendable {
     ///   - isConsented: whether the user agrees.
     ///   - source: where it was said, in the caller's words.
     ///   - at: when it was said; nil for now.
+    ///   - wordingVersion: which wording the user saw, as dotted numbers.
+    ///   - locale: the language of the wording (RFC 5646).
+    ///   - isByGuardian: whether a guardian said it for a child.
     ///   - caller: who records it.
     /// - Returns: the record, and what became of deliveries.
     /// - Throws: `invalidRequest`, `storeUnavailable`.
     package func record(
-        app: App, user: UserID, isConsented: Bool, source: String, at: Date?, caller: String
+        app: App, user: UserID, isConsented: Bool, source: String, at: Date?, wordingVersion: String? = nil,
+        locale: String? = nil, isByGuardian: Bool = false, caller: String
     ) async throws(ServiceError) -> Outcome {
         guard (1...Self.maximumSourceBytes).contains(source.utf8.count) else {
             throw .invalid([
@@ -61,32 +65,10 @@ package struct ConsentService: Sendable {
         let recordedAt = now()
         let record = ConsentRecord(
             app: app.slug, user: user, isConsented: isConsented, source: source, at: at ?? recordedAt,
-            recordedAt: recordedAt, recordedBy: caller)
+            recordedAt: recordedAt, recordedBy: caller, wordingVersion: wordingVersion, locale: locale,
+            isByGuardian: isByGuardian)
         let effect = try await store.recordConsent(record)
         return isConsented ? Outcome(record: record) : await takeBack(after: record, effect)
-    }
-
-    /// Withdraws consent because Apple says so; a user who has withdrawn already is left alone.
-    ///
-    /// - Parameters:
-    ///   - app: the app's slug.
-    ///   - user: whose consent.
-    ///   - source: what said so, such as `RESCIND_CONSENT`.
-    ///   - at: when Apple signed it.
-    /// - Returns: the record in force, and what became of deliveries.
-    /// - Throws: `storeUnavailable`.
-    @discardableResult
-    package func withdraw(
-        app: String, user: UserID, source: String, at: Date
-    ) async throws(ServiceError) -> Outcome {
-        let latest = try await store.consentHistory(app: app, user: user).last
-        if let latest, !latest.isConsented {
-            // It may have been committed by a call that failed afterwards.
-            return await takeBack(after: latest, ConsentEffect(cancelled: [], sending: []))
-        }
-        let record = ConsentRecord(
-            app: app, user: user, isConsented: false, source: source, at: at, recordedAt: now(), recordedBy: "")
-        return await takeBack(after: record, try await store.recordConsent(record))
     }
 
     /// Every record of a user, oldest first.
@@ -112,9 +94,9 @@ package struct ConsentService: Sendable {
 
 extension ConsentService {
     /// Ends what a committed withdrawal stands against.
-    private func takeBack(after record: ConsentRecord, _ effect: ConsentEffect) async -> Outcome {
+    private func takeBack(after record: ConsentRecord, _ effect: EndedDeliveries) async -> Outcome {
         effect.cancelled.forEach(waiters.post)
-        let ended = effect.cancelled + (await end(effect.sending, app: record.app))
+        let ended = effect.cancelled + (await end(effect.sending, of: record.user, app: record.app))
         return Outcome(
             record: record,
             cancelled: ended.filter { !Self.mayHaveBeenSent($0) && [.cancelled, .sending].contains($0.state) },
@@ -125,29 +107,37 @@ extension ConsentService {
         [.accepted, .refused].contains(delivery.state) || delivery.mayHaveReachedApple
     }
 
-    /// Ends attempts: those of the given deliveries, those of a user, and those that the one rule of consent objects to.
+    /// Ends attempts: those of the given deliveries, and others of a user that began meanwhile.
     ///
-    /// Where the rule cannot be asked, it is taken to object: an attempt that it allows is made again.
+    /// Where the store cannot tell whose an attempt is, it is ended: an attempt that may be made is made again.
     ///
-    /// - Returns: the given deliveries and others that were ended, as they now are.
-    private func end(_ deliveries: [Delivery], of user: UserID? = nil, app: String) async -> [Delivery] {
+    /// - Returns: the given deliveries and others of the user that were ended, as they now are.
+    private func end(_ deliveries: [Delivery], of user: UserID, app: String) async -> [Delivery] {
         let named = Set(deliveries.map(\.id))
+        var unknown: Set<String> = []
         var ended = await transfers.abort(app: app) { delivery in
-            if named.contains(delivery.id) || user != nil && delivery.user == user { return true }
+            if named.contains(delivery.id) { return true }
             do {
-                return try await store.consentObjection(to: ConsentSubject(delivery)) != nil
+                return try await isOwn(delivery, user)
             } catch {
+                unknown.insert(delivery.id)
                 return true
             }
         }
-        // One that is queued again was ended without need.
-        ended.removeAll { $0.state == .queued && !named.contains($0.id) }
+        // One that is queued again was ended without need, and of some nobody knows whose they are.
+        ended.removeAll { !named.contains($0.id) && ($0.state == .queued || unknown.contains($0.id)) }
         let known = Set(ended.map(\.id))
         for delivery in deliveries where !known.contains(delivery.id) {
             // Its attempt ended by itself before anybody looked; if the store cannot tell how, its end has been asked for.
             ended.append((try? await self.deliveries.delivery(app: app, id: delivery.id)) ?? delivery)
         }
         return ended
+    }
+
+    /// Whether a delivery was accepted for a user, or is about a purchase that is the user's.
+    private func isOwn(_ delivery: Delivery, _ user: UserID) async throws(ServiceError) -> Bool {
+        if delivery.user?.isSameUser(as: user) ?? false { return true }
+        return try await store.owner(of: ConsentSubject(delivery))?.isSameUser(as: user) ?? false
     }
 }
 
@@ -156,6 +146,6 @@ extension ErasureReport {
         ErasureReport(
             links: links, consentRecords: consentRecords, cancelled: cancelled, sending: sending,
             deliveries: deliveries, cases: cases, notifications: notifications, events: events,
-            isWithdrawalKept: isWithdrawalKept)
+            isWithdrawalKept: isWithdrawalKept, isRescissionKept: isRescissionKept)
     }
 }

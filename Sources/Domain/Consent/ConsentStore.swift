@@ -9,11 +9,12 @@ package protocol ConsentStore: Sendable {
     /// Records what a user said; a withdrawal also cancels the deliveries that it stands against.
     ///
     /// Those are the deliveries of the user: named by it, of its cases, or of purchases that are its own by the owner rule.
-    /// A consent that follows an erasure removes what the erasure left behind.
+    /// A consent that follows an erasure removes what the erasure left behind; one that a guardian gave lifts what a
+    /// guardian rescinded before.
     ///
     /// - Returns: what the withdrawal did to deliveries.
     /// - Throws: `storeUnavailable`.
-    func recordConsent(_ record: ConsentRecord) async throws(ServiceError) -> ConsentEffect
+    func recordConsent(_ record: ConsentRecord) async throws(ServiceError) -> EndedDeliveries
 
     /// Every record of a user, oldest first.
     func consentHistory(app: String, user: UserID) async throws(ServiceError) -> [ConsentRecord]
@@ -21,24 +22,14 @@ package protocol ConsentStore: Sendable {
     /// Asks `ConsentRules` about an answer, in one consistent look at links and consent.
     func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection?
 
+    /// The owner of what an answer is about, by `OwnerRule`, in one consistent look at links and users.
+    func owner(of subject: ConsentSubject) async throws(ServiceError) -> UserID?
+
     /// Removes what is known of a user, and cancels its deliveries.
     ///
     /// - Returns: what was removed and what stays.
     /// - Throws: `storeUnavailable`.
     func eraseUser(app: String, user: UserID, at now: Date) async throws(ServiceError) -> ErasureReport
-}
-
-/// What a withdrawal did to deliveries.
-package struct ConsentEffect: Sendable, Equatable {
-    /// Ended now; those among them that Apple may have are told by `mayHaveReachedApple`.
-    package let cancelled: [Delivery]
-    /// Claimed by a worker: their end is asked for, and a worker that comes back for them finds the objection.
-    package let sending: [Delivery]
-
-    package init(cancelled: [Delivery], sending: [Delivery]) {
-        self.cancelled = cancelled
-        self.sending = sending
-    }
 }
 
 /// What an erasure removed, and what stays.
@@ -59,11 +50,14 @@ package struct ErasureReport: Sendable, Equatable {
     package let events: Int
     /// Whether keyed hashes were left so that the user's withdrawal outlives the erasure.
     package let isWithdrawalKept: Bool
+    /// Whether a guardian's rescission stays, as a keyed hash of an Apple Account that was the user's.
+    package let isRescissionKept: Bool
 
     package init(
         links: Int, consentRecords: Int, cancelled: [Delivery], sending: [Delivery], deliveries: Int, cases: Int,
-        notifications: Int, events: Int, isWithdrawalKept: Bool
+        notifications: Int, events: Int, isWithdrawalKept: Bool, isRescissionKept: Bool = false
     ) {
+        self.isRescissionKept = isRescissionKept
         self.links = links
         self.consentRecords = consentRecords
         self.cancelled = cancelled
@@ -81,7 +75,7 @@ package struct ConsentRecord: Sendable, Equatable {
     package let app: String
     package let user: UserID
     package let isConsented: Bool
-    /// Where it was said, in the caller's words, such as `settings-v3`; `RESCIND_CONSENT` when Apple told us.
+    /// Where it was said, in the caller's words, such as `settings-v3`; `RESCIND_CONSENT` in records of earlier versions.
     package let source: String
     /// When it was said, by the caller's account.
     package let at: Date
@@ -89,10 +83,20 @@ package struct ConsentRecord: Sendable, Equatable {
     package let recordedAt: Date
     /// The caller that recorded it; empty for Apple's notification.
     package let recordedBy: String
+    /// Which wording the user saw, as dotted numbers; nil where the caller did not say.
+    package let wordingVersion: String?
+    /// The language of the wording (RFC 5646); nil where the caller did not say.
+    package let locale: String?
+    /// Whether a guardian said it for a child.
+    package let isByGuardian: Bool
 
     package init(
-        app: String, user: UserID, isConsented: Bool, source: String, at: Date, recordedAt: Date, recordedBy: String
+        app: String, user: UserID, isConsented: Bool, source: String, at: Date, recordedAt: Date, recordedBy: String,
+        wordingVersion: String? = nil, locale: String? = nil, isByGuardian: Bool = false
     ) {
+        self.wordingVersion = wordingVersion
+        self.locale = locale
+        self.isByGuardian = isByGuardian
         self.app = app
         self.user = user
         self.isConsented = isConsented
@@ -115,6 +119,11 @@ package struct TombstoneHasher: Sendable {
 
     /// The hash of a user.
     package func hash(app: String, user: UserID) -> [UInt8] { hash([app, "user", user.value]) }
+
+    /// The hash of an Apple Account that a guardian rescinded consent for.
+    package func hash(app: String, environment: AppStoreEnvironment, appTransactionID: String) -> [UInt8] {
+        hash([app, "account", environment.rawValue, appTransactionID])
+    }
 
     /// The hash of an identifier that was linked to an erased user.
     package func hash(app: String, target: LinkTarget) -> [UInt8] { hash([app, target.kind.rawValue, target.value]) }

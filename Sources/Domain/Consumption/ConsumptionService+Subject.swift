@@ -26,8 +26,8 @@ extension ConsumptionService {
             subject.environment = call.app.environments.first
         }
         if case .user(let user, _) = request.target, let purchase = subject.purchase {
-            let rule = try await OwnerRule.load(for: [purchase], app: call.app.slug, asking: user, from: links)
-            if let owner = rule.owner(of: purchase), owner != user {
+            let rule = try await OwnerRule.load(for: [purchase], app: call.app, asking: user, from: links)
+            if let owner = rule.owner(of: purchase), !owner.isSameUser(as: user) {
                 throw .ownedByAnotherUser(purchase.transactionID, owner: owner, not: user)
             }
         }
@@ -121,7 +121,9 @@ extension ConsumptionService {
             app: call.app, environment: subject.environment, deadline: end, caller: call.caller,
             priority: call.priority)
         do throws(ServiceError) {
-            return try await gateway.transaction(subject.transactionID, lookUp).facts
+            let transaction = try await gateway.transaction(subject.transactionID, lookUp)
+            try await links.learn(from: [transaction], app: call.app.slug, at: clock.now())
+            return transaction.facts
         } catch {
             let isFinal = error.reason == .appleRejected && error.retryAfter == nil
             guard isFinal || error.reason == .environmentNotAllowed else { return nil }

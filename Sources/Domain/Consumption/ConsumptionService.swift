@@ -107,10 +107,16 @@ package struct ConsumptionService: Sendable {
             guard known.requestDigest == digest else { throw Self.keyReused(known.delivery) }
             return try await outcome(of: known.delivery, until: waitEnd, request.slot)
         }
-        let order = try await order(request, call, until: waitEnd)
+        let order: Delivery
+        do throws(ServiceError) {
+            order = try await self.order(request, call, until: waitEnd)
+        } catch {
+            guard error.reason == .noOpenCase, let done = try await repeated(request, call.app) else { throw error }
+            return done
+        }
         let draft = DeliveryDraft(
             delivery: order, idempotencyKey: request.idempotencyKey, requestDigest: digest,
-            subject: ConsentSubject(order))
+            subject: ConsentSubject(order), isForCase: request.target.isCase)
         // Watching begins before anybody can send it, so that no outcome is missed.
         let watch = waiters.watch(order.id)
         defer { waiters.remove(watch) }
@@ -120,6 +126,7 @@ package struct ConsumptionService: Sendable {
         case .keyReused(let delivery): throw Self.keyReused(delivery)
         case .anotherUnderWay(let delivery): throw Self.underWay(delivery)
         case .caseClosed(let refundCase): throw Self.closed(refundCase)
+        case .refunded: throw ServiceError(.caseClosed, "Apple has refunded the purchase and takes no answer any more.")
         case .withdrawn(let objection): throw objection.error
         }
     }
@@ -137,7 +144,8 @@ package struct ConsumptionService: Sendable {
             id: makeID(createdAt), app: call.app.slug, caseID: subject.refundCase?.id, user: subject.user,
             caller: request.caller, transactionID: subject.transactionID, environment: subject.environment,
             purchase: subject.purchase, version: verdict.answer.version, body: gateway.consumptionBody(verdict.answer),
-            createdAt: createdAt, deadline: deadline, nextAttemptAt: createdAt, warnings: verdict.warnings)
+            createdAt: createdAt, deadline: deadline, requestedDeadline: request.deadline,
+            nextAttemptAt: createdAt, warnings: verdict.warnings + Self.warnings(subject.refundCase))
     }
 
     /// The end of the answer's use: the case's, or Apple's 12 hours from now; a caller can only shorten it.
@@ -150,11 +158,53 @@ package struct ConsumptionService: Sendable {
             ])
         }
         var latest = now.addingTimeInterval(RefundCase.answerWindow)
-        if let refundCase, refundCase.state.takesAnswers {
-            guard refundCase.deadline > now else { throw Self.closed(refundCase) }
-            latest = refundCase.deadline
-        }
+        if let refundCase, refundCase.takesAnswers(at: now), refundCase.deadline > now { latest = refundCase.deadline }
         return min(request.deadline ?? latest, latest)
+    }
+}
+
+// MARK: What is known already
+
+extension ConsumptionService {
+    /// How long, in seconds, the same answer of a user without an open case is the one that Apple has accepted.
+    private static let repetition: TimeInterval = 24 * 3600
+
+    /// The one answer of a user that Apple has accepted, if the user has no open case and it says the same.
+    ///
+    /// - Returns: nil where the request names more than a user, or where not exactly one such answer is there.
+    private func repeated(_ request: Request, _ app: App) async throws(ServiceError) -> Delivery? {
+        guard case .user(let user, transactionID: nil) = request.target else { return nil }
+        var query = DeliveryQuery(limit: DeliveryQuery.maximumPageSize)
+        query.user = user
+        query.states = [.accepted]
+        query.environment = request.environment
+        query.since = clock.now().addingTimeInterval(-Self.repetition)
+        let same = try await deliveries.deliveries(app: app.slug, query).filter { delivery in
+            guard let purchase = delivery.purchase else {
+                return gateway.consumptionBody(request.answer) == delivery.body
+            }
+            let verdict = try? ConsumptionRules.check(request.answer, against: purchase)
+            return verdict.map { gateway.consumptionBody($0.answer) == delivery.body } ?? false
+        }
+        return same.count == 1 ? same[0] : nil
+    }
+
+    /// What whoever answers a case should know of it.
+    private static func warnings(_ refundCase: RefundCase?) -> [String] {
+        guard let refundCase, refundCase.isLate else { return [] }
+        return [
+            "Apple's first request expired without an answer; this answers a later one, and Apple may have decided."
+        ]
+    }
+}
+
+extension ConsumptionService.Target {
+    /// Whether it means a case, be it by its id or as a user's only one.
+    fileprivate var isCase: Bool {
+        switch self {
+        case .user(_, transactionID: nil), .refundCase: true
+        case .user, .transaction: false
+        }
     }
 }
 

@@ -32,10 +32,14 @@ package struct Delivery: Sendable, Equatable {
     /// A UUID whose order is the order of creation (version 7).
     package let id: String
     package let app: String
-    /// The case that it answers, if one is known.
-    package let caseID: String?
-    /// The user that the caller named or whom the case belongs to; nil when nobody is known, and after an erasure.
+    /// The case that it answers, as soon as one is known.
+    package var caseID: String?
+    /// The user that the caller named or whom the case belonged to; nil when nobody was named, and after an erasure.
     package var user: UserID?
+    /// Whom it was accepted for: the named user, else the owner then; nil when nobody was known, and after an erasure.
+    package var acceptedFor: UserID?
+    /// Whose the purchase is at present, by the owner rule; told by the store, and nil when nobody is known.
+    package var owner: UserID?
     /// Who sent it here; `ConsumptionPolicy.caller` for answers that the app's policy gave.
     package let caller: String
     package let transactionID: String
@@ -49,7 +53,9 @@ package struct Delivery: Sendable, Equatable {
     package var state: State
     package let createdAt: Date
     /// After this it is of no use to Apple, and no attempt starts.
-    package let deadline: Date
+    package var deadline: Date
+    /// The end that its caller asked for; it can only be shorter than the case's.
+    package var requestedDeadline: Date?
     /// When it is tried next, at the earliest; nil in a final state.
     package var nextAttemptAt: Date?
     /// The attempts that are still kept, oldest first.
@@ -65,9 +71,10 @@ package struct Delivery: Sendable, Equatable {
     package var endedAt: Date?
 
     package init(
-        id: String, app: String, caseID: String?, user: UserID?, caller: String, transactionID: String,
+        id: String, app: String, caseID: String?, user: UserID?, acceptedFor: UserID? = nil,
+        owner: UserID? = nil, caller: String, transactionID: String,
         environment: AppStoreEnvironment?, purchase: PurchaseFacts?, version: DeliveryVersion, body: [UInt8],
-        state: State = .queued, createdAt: Date, deadline: Date, nextAttemptAt: Date?,
+        state: State = .queued, createdAt: Date, deadline: Date, requestedDeadline: Date? = nil, nextAttemptAt: Date?,
         attempts: [DeliveryAttempt] = [], attemptCount: Int = 0, mayHaveReachedApple: Bool = false,
         warnings: [String] = [], failure: DeliveryFailure? = nil, endedAt: Date? = nil
     ) {
@@ -75,6 +82,8 @@ package struct Delivery: Sendable, Equatable {
         self.app = app
         self.caseID = caseID
         self.user = user
+        self.acceptedFor = acceptedFor
+        self.owner = owner
         self.caller = caller
         self.transactionID = transactionID
         self.environment = environment
@@ -84,6 +93,7 @@ package struct Delivery: Sendable, Equatable {
         self.state = state
         self.createdAt = createdAt
         self.deadline = deadline
+        self.requestedDeadline = requestedDeadline
         self.nextAttemptAt = nextAttemptAt
         self.attempts = attempts
         self.attemptCount = attemptCount
@@ -91,6 +101,18 @@ package struct Delivery: Sendable, Equatable {
         self.warnings = warnings
         self.failure = failure
         self.endedAt = endedAt
+    }
+}
+
+extension Delivery {
+    /// The user that it is told to be of: the present owner, as far as one is known.
+    package var presentUser: UserID? { owner ?? acceptedFor }
+
+    /// Whether what was sent is shown: only while it is of the user for whom it was accepted.
+    package var isReportShown: Bool {
+        guard !body.isEmpty else { return false }
+        guard let owner else { return true }
+        return acceptedFor?.isSameUser(as: owner) ?? false
     }
 }
 

@@ -17,6 +17,8 @@ package enum AcceptRules {
         case anotherUnderWay(Delivery)
         /// The case takes no answers any more.
         case caseClosed(RefundCase)
+        /// Apple has refunded the purchase, in a case of which nobody here knows.
+        case refunded
         /// Somebody whose consent matters has withdrawn it.
         case withdrawn(ConsentObjection)
     }
@@ -25,10 +27,10 @@ package enum AcceptRules {
     package struct Situation: Sendable {
         /// The delivery that the idempotency key stands for, with the digest of its request.
         package var keyed: (delivery: Delivery, requestDigest: [UInt8])?
-        /// The delivery's case.
-        package var refundCase: RefundCase?
-        /// The deliveries of that case.
-        package var siblings: [Delivery] = []
+        /// What is known of the purchase.
+        package var purchase = FactRules.Situation()
+        /// By the owner rule; nil when nobody is known.
+        package var owner: UserID?
         package var objection: ConsentObjection?
 
         package init() {}
@@ -39,15 +41,31 @@ package enum AcceptRules {
         if let keyed = situation.keyed {
             return keyed.requestDigest == draft.requestDigest ? .existing(keyed.delivery) : .keyReused(keyed.delivery)
         }
-        let new = draft.delivery
-        let same = situation.siblings.last { sibling in
+        var new = draft.delivery
+        let places = FactRules.Places(situation.purchase.cases)
+        let place = places.place(of: new)
+        let refundCase =
+            draft.isForCase ? situation.purchase.cases.cases.first { $0.id == new.caseID } : place.refundCase
+        let siblings = situation.purchase.deliveries.filter { sibling in
+            let other = places.place(of: sibling)
+            return other.refundCase?.id == refundCase?.id && (refundCase != nil || other.end == nil)
+        }
+        let same = siblings.last { sibling in
             sibling.version == new.version && sibling.transactionID == new.transactionID && sibling.body == new.body
                 && (!sibling.state.isFinal || sibling.state == .accepted)
         }
         if let same { return .existing(same) }
-        if let refundCase = situation.refundCase, !refundCase.state.takesAnswers { return .caseClosed(refundCase) }
+        if let refundCase {
+            guard refundCase.takesAnswers(at: new.createdAt) else { return .caseClosed(refundCase) }
+        } else if place.end != nil {
+            return .refunded
+        }
         if let objection = situation.objection { return .withdrawn(objection) }
-        if let other = situation.siblings.last(where: { !$0.state.isFinal }) { return .anotherUnderWay(other) }
+        if let other = siblings.last(where: { !$0.state.isFinal }) { return .anotherUnderWay(other) }
+        new.caseID = refundCase?.id
+        new.acceptedFor = new.user ?? situation.owner
+        new.owner = situation.owner
+        new.deadline = min(new.deadline, FactRules.Place(refundCase: refundCase, end: nil).deadline(of: new))
         return .created(new)
     }
 }
@@ -85,11 +103,15 @@ package struct DeliveryDraft: Sendable {
     package let requestDigest: [UInt8]
     /// Whose consent matters besides the named user's.
     package let subject: ConsentSubject
+    /// Whether it was asked for by its case, so that it is for no other.
+    package let isForCase: Bool
 
     package init(
-        delivery: Delivery, idempotencyKey: IdempotencyKey?, requestDigest: [UInt8], subject: ConsentSubject
+        delivery: Delivery, idempotencyKey: IdempotencyKey?, requestDigest: [UInt8], subject: ConsentSubject,
+        isForCase: Bool = false
     ) {
         self.delivery = delivery
+        self.isForCase = isForCase
         self.idempotencyKey = idempotencyKey
         self.requestDigest = requestDigest
         self.subject = subject

@@ -4,7 +4,7 @@ import Logging
 /// Makes one attempt to hand a delivery to Apple: finds out what is not known of the purchase, asks the one gate, sends, and
 /// says what is to be recorded of it.
 struct DeliveryAttemptRunner: Sendable {
-    let consents: any ConsentStore
+    let store: any DeliveryStore
     let links: any LinkStore
     let gateway: any AppStoreGateway
     let apps: AppCatalog
@@ -20,9 +20,8 @@ struct DeliveryAttemptRunner: Sendable {
         var conclusion = await transfer.run { await attempt(transfer) }
         guard transfer.isAborted, case .retry(_, let failure) = conclusion.outcome else { return conclusion }
         // Not within the attempt, whose task is cancelled.
-        let objection = try? await consents.consentObjection(to: ConsentSubject(transfer.delivery))
-        conclusion.outcome =
-            objection.map { .cancelled(DeliveryFailure($0.error)) } ?? .retry(at: clock.now(), failure)
+        let obstacle = try? await store.obstacle(to: transfer.delivery, at: clock.now())
+        conclusion.outcome = obstacle.map { .cancelled($0) } ?? .retry(at: clock.now(), failure)
         return conclusion
     }
 
@@ -56,15 +55,19 @@ struct DeliveryAttemptRunner: Sendable {
 // MARK: The purchase
 
 extension DeliveryAttemptRunner {
-    /// Asks Apple about the purchase, unless it is known: its owner's consent matters, and Apple takes the answer only in
-    /// the purchase's own environment.
+    /// Asks Apple about the purchase, unless it is known: its owner's consent matters, and what a guardian said of its Apple
+    /// Account, and Apple takes the answer only in the purchase's own environment.
     ///
     /// - Returns: nil when the delivery can go on.
     private func lookUp(
         _ transfer: InFlightDelivery, _ app: App, until end: ContinuousClock.Instant
     ) async -> DeliveryConclusion? {
         let delivery = transfer.delivery
-        guard delivery.environment == nil || delivery.purchase == nil else { return nil }
+        do throws(ServiceError) {
+            guard try await isUnknown(delivery) else { return nil }
+        } catch {
+            return unsent(transfer, error)
+        }
         let startedAt = clock.now()
         let start = clock.monotonicNow()
         do throws(ServiceError) {
@@ -85,13 +88,21 @@ extension DeliveryAttemptRunner {
         return await objectionOfOwner(transfer)
     }
 
+    /// Whether the gate needs to know more of the purchase than is known.
+    private func isUnknown(_ delivery: Delivery) async throws(ServiceError) -> Bool {
+        guard delivery.environment != nil, let purchase = delivery.purchase else { return true }
+        guard purchase.appTransactionID == nil else { return false }
+        return try await store.mustKnowAccount(app: delivery.app, environment: delivery.environment)
+    }
+
     /// The caller named a user before anybody knew whose the purchase is.
     private func objectionOfOwner(_ transfer: InFlightDelivery) async -> DeliveryConclusion? {
         let delivery = transfer.delivery
         guard let user = delivery.user, let purchase = delivery.purchase else { return nil }
         do throws(ServiceError) {
-            let rule = try await OwnerRule.load(for: [purchase], app: delivery.app, asking: user, from: links)
-            guard let owner = rule.owner(of: purchase), owner != user else { return nil }
+            let app = try apps.app(delivery.app)
+            let rule = try await OwnerRule.load(for: [purchase], app: app, asking: user, from: links)
+            guard let owner = rule.owner(of: purchase), !owner.isSameUser(as: user) else { return nil }
             return objected(transfer, .ownedByAnotherUser(purchase.transactionID, owner: owner, not: user))
         } catch {
             return unsent(transfer, error)
@@ -107,8 +118,8 @@ extension DeliveryAttemptRunner {
     /// - Returns: nil when the delivery can go on.
     private func askGate(_ transfer: InFlightDelivery) async -> DeliveryConclusion? {
         do throws(ServiceError) {
-            let objection = try await consents.consentObjection(to: ConsentSubject(transfer.delivery))
-            return objection.map { objected(transfer, $0.error) }
+            let obstacle = try await store.obstacle(to: transfer.delivery, at: clock.now())
+            return obstacle.map { record(transfer, .cancelled($0)) }
         } catch {
             return unsent(transfer, error)
         }
@@ -132,26 +143,6 @@ extension DeliveryAttemptRunner {
         let result = await gateway.sendConsumption(message, upstreamCall(delivery, app, until: end))
         return conclusion(
             transfer, after: result, othersFailAlike: result.failure?.isSharedByEnvironment ?? false)
-    }
-
-    /// Apple's acceptance proves whose purchase it is; a link that cannot be recorded must not turn that into a failure.
-    func learnLink(from delivery: Delivery) async {
-        guard let user = delivery.user else { return }
-        let statement = Link(
-            app: delivery.app, user: user, target: LinkTarget(.transactionId, delivery.transactionID),
-            environment: delivery.environment, source: .consumption, validFrom: nil, validUntil: nil,
-            createdAt: clock.now(), createdBy: delivery.caller)
-        do {
-            if case .conflict = try await links.learn(statement) {
-                logger.notice(
-                    "The consumption call names a user other than the linked one; the link stays",
-                    metadata: ["app": "\(delivery.app)", "delivery": "\(delivery.id)"])
-            }
-        } catch {
-            logger.error(
-                "The link that Apple's acceptance proves could not be recorded",
-                metadata: ["app": "\(delivery.app)", "delivery": "\(delivery.id)", "cause": "\(error.cause ?? "")"])
-        }
     }
 }
 

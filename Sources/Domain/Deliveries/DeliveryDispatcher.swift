@@ -51,9 +51,8 @@ package final class DeliveryDispatcher: Sendable {
     private let signal = WakeSignal()
 
     /// - Parameters:
-    ///   - store: keeps the deliveries.
-    ///   - consents: the gate.
-    ///   - links: tells whose purchases are, and learns it from what Apple accepts.
+    ///   - store: keeps the deliveries, and is the gate.
+    ///   - links: tells whose purchases are.
     ///   - gateway: the way to Apple.
     ///   - apps: whose deliveries are sent.
     ///   - transfers: what is being handed to Apple, for those who take answers back.
@@ -63,8 +62,8 @@ package final class DeliveryDispatcher: Sendable {
     ///   - worker: names this process for as long as it runs.
     ///   - logger: where trouble is told.
     package init(
-        store: any DeliveryStore, consents: any ConsentStore, links: any LinkStore, gateway: any AppStoreGateway,
-        apps: AppCatalog, transfers: InFlightDeliveries, waiters: DeliveryWaiters, clock: ServiceClock,
+        store: any DeliveryStore, links: any LinkStore, gateway: any AppStoreGateway, apps: AppCatalog,
+        transfers: InFlightDeliveries, waiters: DeliveryWaiters, clock: ServiceClock,
         policy: DispatchPolicy, worker: String, logger: Logger
     ) {
         self.store = store
@@ -75,8 +74,8 @@ package final class DeliveryDispatcher: Sendable {
         self.worker = worker
         self.logger = logger
         runner = DeliveryAttemptRunner(
-            consents: consents, links: links, gateway: gateway, apps: apps, clock: clock, policy: policy,
-            worker: worker, logger: logger)
+            store: store, links: links, gateway: gateway, apps: apps, clock: clock, policy: policy, worker: worker,
+            logger: logger)
     }
 
     /// Sends what is due until the task is cancelled, and lets what is under way then end; to be called once.
@@ -269,7 +268,6 @@ extension DeliveryDispatcher {
                 "A delivery was claimed by somebody else while it was attempted",
                 metadata: ["delivery": "\(delivery.id)", "accepted": "\(isAccepted)"])
         }
-        if isAccepted { await runner.learnLink(from: delivery) }
         if concluded != nil { waiters.post(delivery) }
         state.withLock { $0.underWay -= 1 }
         kick()

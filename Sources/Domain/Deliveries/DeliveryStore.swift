@@ -19,9 +19,10 @@ package protocol DeliveryStore: Sendable {
 
     /// Takes a delivery over, unless `AcceptRules` says otherwise.
     ///
-    /// In one operation: looks the idempotency key up, loads the case and its deliveries, asks for an objection of consent,
-    /// decides by `AcceptRules.decide` and, for `.created`, keeps the delivery, its key and an event. A new delivery is
-    /// queued, says when it is tried first, and has no attempts.
+    /// In one operation: applies what Apple has told of the purchase and nobody has applied yet, looks the idempotency key
+    /// up, loads the cases and deliveries of the purchase, asks for an objection of consent, decides by `AcceptRules.decide`
+    /// and, for `.created`, keeps the delivery and an event. A new delivery is queued, says when it is tried first, and has no
+    /// attempts. The key is kept with the delivery that it was answered with, be it new or not.
     ///
     /// - Returns: the decision, carried out.
     /// - Throws: `storeUnavailable`.
@@ -43,10 +44,26 @@ package protocol DeliveryStore: Sendable {
     /// there is none.
     func nextDeliveryEvent(after now: Date) async throws(ServiceError) -> Date?
 
+    /// Why a claimed delivery must not be sent, if it must not: the one gate, asked as the last thing before it is sent.
+    ///
+    /// In one operation: applies what Apple has told of the purchase and nobody has applied yet, looks whether the end of the
+    /// delivery was asked for, and asks `ConsentRules`.
+    ///
+    /// - Parameters:
+    ///   - delivery: the claimed one, with what has been found out since.
+    ///   - now: the time of day.
+    /// - Returns: why it must end; nil when it can be sent.
+    /// - Throws: `storeUnavailable`.
+    func obstacle(to delivery: Delivery, at now: Date) async throws(ServiceError) -> DeliveryFailure?
+
+    /// Whether a guardian has rescinded consent for an Apple Account of the app, so that the gate must know whose account a
+    /// purchase is of.
+    func mustKnowAccount(app: String, environment: AppStoreEnvironment?) async throws(ServiceError) -> Bool
+
     /// Records what became of a claimed delivery.
     ///
-    /// A cancellation asked for meanwhile turns `.retry` into `cancelled`. `accepted` makes the case `answered` if it is
-    /// open.
+    /// A cancellation asked for meanwhile turns `.retry` into `cancelled`. `accepted` makes the case `answered` unless it is
+    /// declined or decided, and, in the same operation, teaches the link of the user that it was accepted for.
     ///
     /// - Returns: the delivery as it now is; nil when the worker's claim is no longer its own.
     /// - Throws: `storeUnavailable`.
@@ -96,6 +113,19 @@ package protocol DeliveryStore: Sendable {
     /// - Returns: the hold that ended; nil when there was none.
     /// - Throws: `storeUnavailable`.
     func releaseSending(by operatorName: String, at now: Date) async throws(ServiceError) -> SendingHold?
+}
+
+/// Deliveries that something which became known has ended.
+package struct EndedDeliveries: Sendable, Equatable {
+    /// Ended now; those among them that Apple may have are told by `mayHaveReachedApple`.
+    package let cancelled: [Delivery]
+    /// Claimed by a worker: their end is asked for, and a worker that comes back for them finds the objection.
+    package let sending: [Delivery]
+
+    package init(cancelled: [Delivery], sending: [Delivery]) {
+        self.cancelled = cancelled
+        self.sending = sending
+    }
 }
 
 /// Which deliveries to list.

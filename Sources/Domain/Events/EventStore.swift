@@ -40,6 +40,7 @@ package struct ServiceEvent: Sendable, Equatable {
         case caseDeclined = "case.declined"
         case caseExpired = "case.expired"
         case caseDecided = "case.decided"
+        case guardianConsentRescinded = "guardianConsentRescinded"
         case deliveryQueued = "delivery.queued"
         case deliveryAccepted = "delivery.accepted"
         case deliveryRefused = "delivery.refused"

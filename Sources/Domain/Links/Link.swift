@@ -105,6 +105,18 @@ package protocol LinkStore: Sendable {
     /// - Returns: the links as ended; empty when there was none.
     func end(app: String, user: UserID, target: LinkTarget, at: Date) async throws(ServiceError) -> [Link]
 
+    /// Records what Apple signed about transactions that were read: the newest token of each, and the links that it proves.
+    ///
+    /// What is known already costs no write.
+    func learn(from transactions: [Transaction], app: String, at now: Date) async throws(ServiceError)
+
+    /// Records that Apple accepted an `appAccountToken` for a purchase: a fact of a one-time purchase, and of the renewal of a
+    /// subscription that is current then and of later ones.
+    func recordToken(
+        _ appAccountToken: String, of originalTransactionID: String, app: String, environment: AppStoreEnvironment,
+        at now: Date
+    ) async throws(ServiceError)
+
     /// Which of these ids are users with a link in force or a record of consent, compared without case, as an `appAccountToken` may be a user's id.
     ///
     /// - Returns: the users found.

@@ -55,6 +55,22 @@ package enum LinkRules {
         return .insert(statement.with(environment: statement.environment, validFrom: lastEnd(existing, statement)))
     }
 
+    /// The links that a purchase which Apple signed proves, given whom its token names.
+    ///
+    /// Only the signed `appAccountToken` proves anything. An Apple Account may serve several users: the first one has its
+    /// link, as a learnt link never overrides another one. What is shared in a family is bought by one account and used by
+    /// another, so that it proves nothing.
+    package static func taught(
+        by purchase: PurchaseFacts, of user: UserID, app: String, at now: Date
+    ) -> [Link] {
+        guard !purchase.isFamilyShared else { return [] }
+        return purchase.linkTargets.filter { $0.kind != .appAccountToken }.map { target in
+            Link(
+                app: app, user: user, target: target, environment: purchase.environment, source: .signedData,
+                validFrom: nil, validUntil: nil, createdAt: now, createdBy: "")
+        }
+    }
+
     /// A link begins where the last one of the same identifier ended, so that no two hold at once.
     private static func lastEnd(_ existing: [Link], _ statement: Link) -> Date? {
         existing.filter { $0.covers(statement.environment) }.compactMap(\.validUntil).max()

@@ -40,6 +40,12 @@ package protocol StoreMaintenance: Sendable {
         _ policy: RetentionPolicy, at now: Date, limit: Int
     ) async throws(ServiceError) -> RetentionResult
 
+    /// Judges owners of cases anew, at most `limit`, where the settings of their app have changed.
+    ///
+    /// - Returns: whether there are more.
+    /// - Throws: `storeUnavailable`.
+    func refreshOwners(limit: Int) async throws(ServiceError) -> Bool
+
     /// Copies the store into a new file while it is in use; whoever opens the copy finds sending held.
     ///
     /// - Throws: `storeUnavailable` when the file exists or cannot be written; nothing is left behind then.

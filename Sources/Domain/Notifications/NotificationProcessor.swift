@@ -7,12 +7,10 @@ package final class NotificationProcessor: Sendable {
     static let batchSize = 200
     /// How many are applied at the same time, so that their commits share one write to the disk.
     static let concurrency = 16
-    /// The source of a withdrawal that Apple told us of.
-    package static let rescindConsent = "RESCIND_CONSENT"
 
     private let store: any NotificationStore
-    private let inference: LinkInference
-    private let consent: ConsentService
+    private let transfers: InFlightDeliveries
+    private let waiters: DeliveryWaiters
     private let snapshots: SnapshotCache
     private let makeID: @Sendable (Date) -> String
     private let clock: ServiceClock
@@ -21,20 +19,19 @@ package final class NotificationProcessor: Sendable {
 
     /// - Parameters:
     ///   - store: keeps the notifications.
-    ///   - links: tells which users are known.
-    ///   - memory: tells which transactions an Apple Account has.
-    ///   - consent: takes back what `RESCIND_CONSENT` withdraws.
+    ///   - transfers: ends what is being handed to Apple and must not be any more.
+    ///   - waiters: those who wait for what becomes of a delivery.
     ///   - snapshots: the lists that a reversed refund makes wrong.
     ///   - makeID: makes a case's id, ordered by the time given.
     ///   - clock: the clocks.
     ///   - logger: is told of what cannot be applied.
     package init(
-        store: any NotificationStore, links: any LinkStore, memory: any TransactionMemory, consent: ConsentService,
+        store: any NotificationStore, transfers: InFlightDeliveries, waiters: DeliveryWaiters,
         snapshots: SnapshotCache, makeID: @escaping @Sendable (Date) -> String, clock: ServiceClock, logger: Logger
     ) {
         self.store = store
-        inference = LinkInference(links: links, memory: memory)
-        self.consent = consent
+        self.transfers = transfers
+        self.waiters = waiters
         self.snapshots = snapshots
         self.makeID = makeID
         self.clock = clock
@@ -70,10 +67,7 @@ package final class NotificationProcessor: Sendable {
             }
             let due = backlog.due(batch, isAll: batch.count < limit, at: clock.monotonicNow())
             guard !due.isEmpty else { break }
-            // What a purchase in the same batch tells of an Apple Account counts when its consent is rescinded.
-            let rescissions = due.filter { $0.notification.notificationType == Self.rescindConsent }
-            let others = due.filter { $0.notification.notificationType != Self.rescindConsent }
-            let failures = await apply(others) + apply(rescissions)
+            let failures = await apply(due)
             guard !Task.isCancelled else { return nil }
             if let pause = backlog.applied(due.count, failures, at: clock.monotonicNow()) { return pause }
         }
@@ -114,40 +108,35 @@ package final class NotificationProcessor: Sendable {
 extension NotificationProcessor {
     private func apply(_ stored: StoredNotification) async throws(ServiceError) {
         let notification = stored.notification
-        if notification.notificationType == Self.rescindConsent { try await withdrawConsent(stored) }
         let now = clock.now()
-        _ = try await store.process(
-            stored, notice: CaseRules.Notice(stored), links: try await inference.links(in: stored, at: now),
-            newCaseID: makeID(now), at: now)
+        let applied = try await store.process(stored, newCaseID: makeID(now), at: now)
+        applied.ended.cancelled.forEach(waiters.post)
+        // What is being sent must not reach Apple after this is known; nobody waits for its end here.
+        _ = await transfers.abort(ids: Set(applied.ended.sending.map(\.id)))
         if notification.notificationType == "REFUND_REVERSED" { snapshots.drop(app: stored.app) }
-    }
-
-    /// Withdraws for every user whom the Apple Account is known to belong to, before the notification counts as applied.
-    private func withdrawConsent(_ stored: StoredNotification) async throws(ServiceError) {
-        let notification = stored.notification
-        guard let account = notification.appTransactionID else {
+        guard notification.isRescission else { return }
+        if notification.appTransactionID == nil {
             logger.error(
-                "A RESCIND_CONSENT names no Apple Account; nobody's consent is withdrawn",
+                "A RESCIND_CONSENT names no Apple Account; nothing is stopped by it",
                 metadata: ["app": "\(stored.app)", "notification": "\(notification.notificationUUID)"])
-            return
+        } else {
+            logger.notice(
+                "A guardian has rescinded consent for an Apple Account",
+                metadata: ["app": "\(stored.app)", "notification": "\(notification.notificationUUID)"])
         }
-        let users = try await inference.users(of: account, app: stored.app, notification.environment)
-        for user in users {
-            try await consent.withdraw(
-                app: stored.app, user: user, source: Self.rescindConsent, at: notification.signedAt ?? stored.receivedAt
-            )
-        }
-        logger.notice(
-            "Apple has rescinded a consent",
-            metadata: [
-                "app": "\(stored.app)", "notification": "\(notification.notificationUUID)", "users": "\(users.count)",
-            ])
     }
+}
+
+extension AppleNotification {
+    /// Whether a guardian takes back the consent to a child's use of the app.
+    ///
+    /// Source: https://developer.apple.com/documentation/appstoreservernotifications/notificationtype
+    package var isRescission: Bool { notificationType == "RESCIND_CONSENT" }
 }
 
 extension CaseRules.Notice {
     /// What a notification says of a refund; nil when it says nothing, or not of which transaction.
-    init?(_ stored: StoredNotification) {
+    package init?(_ stored: StoredNotification) {
         let notification = stored.notification
         guard let transaction = notification.transaction,
             let message = CaseRules.Message(

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 package import Logging
 import Synchronization
 
@@ -112,7 +112,7 @@ package struct NotificationService: Sendable {
 
 extension AppleNotification {
     /// When Apple signed it, if it says so.
-    var signedAt: Date? { signedDate.map(Date.init(milliseconds:)) }
+    package var signedAt: Date? { signedDate.map(Date.init(milliseconds:)) }
 }
 
 /// Tells whether Apple signed a notification, without asking anybody.

@@ -22,21 +22,20 @@ package protocol NotificationStore: Sendable {
     /// Notifications that are still to be processed, in the order in which they were recorded.
     func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification]
 
-    /// Applies what a notification means: the change of its case by `CaseRules`, the cancellation of deliveries that a
-    /// decision ends, its user by the owner rule, links that it teaches by `LinkRules.learn`, identifiers that belong together;
-    /// and marks it processed. A notification that is processed already changes nothing.
+    /// Applies what a notification means: the changes of cases and deliveries by `FactRules`, what a guardian rescinds for an
+    /// Apple Account, the newest signed token of its transaction, its user by the owner rule, links that it teaches by
+    /// `LinkRules.taught`, identifiers that belong together; and marks it processed. A notification that is processed already
+    /// changes nothing.
     ///
     /// - Parameters:
     ///   - notification: the one to be applied.
-    ///   - notice: what it says of a refund, if anything.
-    ///   - links: what its verified transaction teaches.
     ///   - newCaseID: the id of the case, should one be opened.
     ///   - now: the time of day.
     /// - Returns: what was changed.
     /// - Throws: `storeUnavailable`.
     func process(
-        _ notification: StoredNotification, notice: CaseRules.Notice?, links: [Link], newCaseID: String, at now: Date
-    ) async throws(ServiceError) -> CaseRules.Change
+        _ notification: StoredNotification, newCaseID: String, at now: Date
+    ) async throws(ServiceError) -> AppliedNotification
 
     /// A notification of an app.
     func notification(app: String, uuid: String) async throws(ServiceError) -> StoredNotification?
@@ -55,6 +54,20 @@ package protocol NotificationStore: Sendable {
     func saveHistoryProgress(
         _ progress: HistoryProgress, app: String, environment: AppStoreEnvironment
     ) async throws(ServiceError)
+}
+
+/// What a notification changed.
+package struct AppliedNotification: Sendable, Equatable {
+    /// What it did to the cases of its purchase.
+    package var change: CaseRules.Change
+    /// Deliveries that it ended.
+    package var ended: EndedDeliveries
+
+    package init(change: CaseRules.Change = .none, ended: EndedDeliveries = EndedDeliveries(cancelled: [], sending: []))
+    {
+        self.change = change
+        self.ended = ended
+    }
 }
 
 /// Which notifications to list.

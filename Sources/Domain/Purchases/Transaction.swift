@@ -16,6 +16,8 @@ package struct Transaction: Sendable {
     /// Apple's `type`, such as `Consumable`.
     package let productType: ProductType?
     package let purchaseDate: Date
+    /// When a subscription's period ends; nil for everything else.
+    package let expiresDate: Date?
     package let signedDate: Date
     package let revocationDate: Date?
     package let isFamilyShared: Bool
@@ -29,7 +31,8 @@ package struct Transaction: Sendable {
     package init(
         transactionID: String, originalTransactionID: String, webOrderLineItemID: String? = nil,
         appTransactionID: String? = nil, appAccountToken: String? = nil, productID: String? = nil,
-        productType: ProductType? = nil, purchaseDate: Date, signedDate: Date, revocationDate: Date? = nil,
+        productType: ProductType? = nil, purchaseDate: Date, expiresDate: Date? = nil, signedDate: Date,
+        revocationDate: Date? = nil,
         isFamilyShared: Bool = false, isAdvancedCommerce: Bool = false, environment: AppStoreEnvironment,
         payload: [UInt8], signed: String
     ) {
@@ -41,6 +44,7 @@ package struct Transaction: Sendable {
         self.productID = productID
         self.productType = productType
         self.purchaseDate = purchaseDate
+        self.expiresDate = expiresDate
         self.signedDate = signedDate
         self.revocationDate = revocationDate
         self.isFamilyShared = isFamilyShared
@@ -51,21 +55,15 @@ package struct Transaction: Sendable {
     }
 
     /// What makes two transaction ids the same purchase.
-    ///
-    /// Subscriptions have a `webOrderLineItemId` for each period; everything else is known by its original transaction.
-    package var purchase: PurchaseIdentity {
-        PurchaseIdentity(
-            environment: environment,
-            identifier: webOrderLineItemID.map { "webOrderLineItemId:\($0)" }
-                ?? "originalTransactionId:\(originalTransactionID)")
-    }
+    package var purchase: PurchaseIdentity { facts.identity }
 
     /// What the rules need to know of the purchase.
     package var facts: PurchaseFacts {
         PurchaseFacts(
             environment: environment, transactionID: transactionID, originalTransactionID: originalTransactionID,
-            appTransactionID: appTransactionID, appAccountToken: appAccountToken, productID: productID,
-            productType: productType, purchaseDate: purchaseDate, isFamilyShared: isFamilyShared,
+            webOrderLineItemID: webOrderLineItemID, appTransactionID: appTransactionID,
+            appAccountToken: appAccountToken, productID: productID, productType: productType,
+            purchaseDate: purchaseDate, expiresDate: expiresDate, isFamilyShared: isFamilyShared,
             isAdvancedCommerce: isAdvancedCommerce)
     }
 }
@@ -96,32 +94,54 @@ package struct PurchaseFacts: Sendable, Hashable {
     package let environment: AppStoreEnvironment
     package let transactionID: String
     package let originalTransactionID: String
-    package let appTransactionID: String?
+    /// A subscription's period; nil for everything else.
+    package let webOrderLineItemID: String?
+    /// Nil as long as nothing that Apple signed has named the Apple Account.
+    package var appTransactionID: String?
     /// In lower case.
-    package let appAccountToken: String?
+    package var appAccountToken: String?
     package let productID: String?
     /// Apple's `type`, such as `Consumable`.
     package let productType: ProductType?
     package let purchaseDate: Date
+    /// When a subscription's period ends; nil for everything else.
+    package let expiresDate: Date?
     package let isFamilyShared: Bool
     package let isAdvancedCommerce: Bool
 
     package init(
         environment: AppStoreEnvironment, transactionID: String, originalTransactionID: String,
-        appTransactionID: String? = nil, appAccountToken: String? = nil, productID: String? = nil,
-        productType: ProductType? = nil, purchaseDate: Date, isFamilyShared: Bool = false,
-        isAdvancedCommerce: Bool = false
+        webOrderLineItemID: String? = nil, appTransactionID: String? = nil, appAccountToken: String? = nil,
+        productID: String? = nil, productType: ProductType? = nil, purchaseDate: Date, expiresDate: Date? = nil,
+        isFamilyShared: Bool = false, isAdvancedCommerce: Bool = false
     ) {
         self.environment = environment
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
+        self.webOrderLineItemID = webOrderLineItemID
         self.appTransactionID = appTransactionID
         self.appAccountToken = appAccountToken?.lowercased()
         self.productID = productID
         self.productType = productType
         self.purchaseDate = purchaseDate
+        self.expiresDate = expiresDate
         self.isFamilyShared = isFamilyShared
         self.isAdvancedCommerce = isAdvancedCommerce
+    }
+
+    /// What makes two transaction ids the same purchase.
+    ///
+    /// Subscriptions have a `webOrderLineItemId` for each period; everything else is known by its original transaction.
+    package var identity: PurchaseIdentity {
+        PurchaseIdentity(
+            environment: environment,
+            identifier: webOrderLineItemID.map { "webOrderLineItemId:\($0)" }
+                ?? "originalTransactionId:\(originalTransactionID)")
+    }
+
+    /// Whether both denote one purchase: the same transaction, or another transaction id of it.
+    package func isSamePurchase(as other: PurchaseFacts) -> Bool {
+        environment == other.environment && (transactionID == other.transactionID || identity == other.identity)
     }
 
     /// The identifiers by which a link can claim the purchase, most specific first.

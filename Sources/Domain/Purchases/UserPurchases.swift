@@ -127,9 +127,10 @@ extension UserPurchasesService {
         }
         let transactions = reading.answers.flatMap(\.transactions)
         try await accounts.resolver.remember(transactions, app: call.app)
-        let rule = try await OwnerRule.load(for: transactions, app: call.app.slug, asking: request.user, from: links)
+        try await links.learn(from: transactions, app: call.app.slug, at: now())
+        let rule = try await OwnerRule.load(for: transactions, app: call.app, asking: request.user, from: links)
         let unique = PurchaseReader.withoutDuplicates(transactions)
-        let attributed = unique.filter { rule.owner(of: $0) == request.user }
+        let attributed = unique.filter { rule.isOwner(request.user, of: $0) }
         return UserPurchases(
             transactions: Self.sorted(attributed, by: request.list),
             othersOmitted: unique.count - attributed.count,

@@ -2,6 +2,8 @@
 package struct Operations: Sendable {
     package let events: EventFeed
     package let store: StoreAdministration
+    /// Judges owners anew once the settings of an app have changed.
+    package let owners: OwnerRefresher
     /// Apple's rate limits and what is used of them.
     package let budgets: RateBudgets
 
@@ -21,6 +23,7 @@ package struct Operations: Sendable {
         store = StoreAdministration(
             maintenance: ports.maintenance, deliveries: ports.deliveries, now: ports.clock.now,
             sendingReleased: sendingReleased)
+        owners = OwnerRefresher(store: ports.maintenance, clock: ports.clock)
         budgets = ports.budgets
     }
 }

@@ -1,3 +1,5 @@
+package import Logging
+
 /// What is known of users and of what they bought.
 package struct Purchases: Sendable {
     package let overview: UserOverviewService
@@ -5,6 +7,7 @@ package struct Purchases: Sendable {
     package let subscriptions: UserSubscriptionsService
     package let batch: TransactionBatchService
     package let links: LinkService
+    package let tokens: TokenService
     /// Of lists that the store pages.
     package let pageTokens: PageTokenCoder
 
@@ -16,6 +19,7 @@ package struct Purchases: Sendable {
         package var clock: ServiceClock
         /// Makes an id that cannot be guessed.
         package var makeSnapshotID: @Sendable () -> String
+        package var logger: Logger
     }
 
     init(_ ports: Ports, snapshots: SnapshotCache) {
@@ -29,6 +33,7 @@ package struct Purchases: Sendable {
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
         batch = TransactionBatchService(gateway: ports.appStore)
         links = LinkService(store: ports.links, now: now)
+        tokens = TokenService(gateway: ports.appStore, links: ports.links, now: now, logger: ports.logger)
         pageTokens = ports.pageTokens
     }
 }

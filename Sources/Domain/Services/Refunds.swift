@@ -41,9 +41,9 @@ package struct Refunds: Sendable {
         let (clock, logger) = (ports.clock, ports.logger)
         let (transfers, waiters) = (InFlightDeliveries(), DeliveryWaiters())
         let dispatcher = DeliveryDispatcher(
-            store: ports.deliveries, consents: ports.consents, links: ports.links, gateway: ports.appStore,
-            apps: settings.apps, transfers: transfers, waiters: waiters, clock: clock, policy: settings.dispatch,
-            worker: ports.worker, logger: logger)
+            store: ports.deliveries, links: ports.links, gateway: ports.appStore, apps: settings.apps,
+            transfers: transfers, waiters: waiters, clock: clock, policy: settings.dispatch, worker: ports.worker,
+            logger: logger)
         let consumption = ConsumptionService(
             gateway: ports.appStore, deliveries: ports.deliveries, cases: ports.cases, links: ports.links,
             waiters: waiters, kick: dispatcher.kick(for:), clock: clock,
@@ -52,8 +52,8 @@ package struct Refunds: Sendable {
             store: ports.consents, deliveries: ports.deliveries, transfers: transfers, waiters: waiters,
             now: clock.now)
         let processor = NotificationProcessor(
-            store: ports.notifications, links: ports.links, memory: ports.memory, consent: consent,
-            snapshots: snapshots, makeID: ports.makeID, clock: clock, logger: logger)
+            store: ports.notifications, transfers: transfers, waiters: waiters, snapshots: snapshots,
+            makeID: ports.makeID, clock: clock, logger: logger)
         self.transfers = transfers
         self.dispatcher = dispatcher
         self.consumption = consumption

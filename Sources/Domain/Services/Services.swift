@@ -32,7 +32,7 @@ package struct Services: Sendable {
 
     /// Everything that works by itself, in the order in which it begins; each ends soon after its task is cancelled.
     package var loops: [@Sendable () async -> Void] {
-        [refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run]
+        [refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, operations.owners.run]
             + (refunds.history.map { [$0.run] } ?? [])
     }
 }
@@ -81,7 +81,7 @@ extension Services {
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(
                 links: store, memory: store, appStore: appStore, pageTokens: pageTokens, clock: clock,
-                makeSnapshotID: makeSnapshotID)
+                makeSnapshotID: makeSnapshotID, logger: logger)
             access = Access.Ports(store: store, credentials: credentials, clock: clock, logger: logger)
             operations = Operations.Ports(
                 maintenance: store, deliveries: store, events: store, changes: changes, budgets: budgets, clock: clock)

@@ -42,8 +42,9 @@ package struct UserSubscriptionsService: Sendable {
         let all = reading.answers.flatMap(\.subscriptions).withoutDuplicates()
         let transactions = all.map(\.subscription.transaction)
         try await accounts.resolver.remember(transactions, app: call.app)
-        let rule = try await OwnerRule.load(for: transactions, app: call.app.slug, asking: user, from: links)
-        let attributed = all.filter { rule.owner(of: $0.subscription.transaction) == user }
+        try await links.learn(from: transactions, app: call.app.slug, at: now())
+        let rule = try await OwnerRule.load(for: transactions, app: call.app, asking: user, from: links)
+        let attributed = all.filter { rule.isOwner(user, of: $0.subscription.transaction) }
         return UserSubscriptions(
             subscriptions: attributed, othersOmitted: all.count - attributed.count,
             gaps: resolution.gaps + reading.gaps, readAt: now())

@@ -37,6 +37,8 @@ package struct AppleProxyCall: Sendable, Equatable {
         case forwarded
         /// Passed on as it is; its body is an image, larger than any JSON.
         case imageUpload
+        /// Passed on as it is; the token that Apple accepts is remembered.
+        case appAccountToken(originalTransactionID: String)
         /// Consumption information, which has one way out whatever door it came in by.
         case consumption(DeliveryVersion, transactionID: String)
     }

@@ -28,4 +28,13 @@ package struct UserID: Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String { value }
+
+    /// What is the same for all spellings of one user: UUIDs count in lower case, other ids byte for byte.
+    package var folded: String { isUUID ? value.lowercased() : value }
+
+    /// Whether it is a UUID, as an `appAccountToken` is.
+    package var isUUID: Bool { ConsumptionRules.isUUID(value) }
+
+    /// Whether both ids denote one user: UUIDs that differ only in case do (RFC 9562 section 4).
+    package func isSameUser(as other: UserID) -> Bool { self == other || folded.utf8.elementsEqual(other.folded.utf8) }
 }

@@ -101,9 +101,10 @@ package struct UserOverviewService: Sendable {
         refunds = PurchaseReader.withoutDuplicates(refunds)
         let transactions = subscriptions.map(\.subscription.transaction) + refunds
         try await accounts.resolver.remember(transactions, app: call.app)
-        let rule = try await OwnerRule.load(for: transactions, app: call.app.slug, asking: user, from: links)
-        let active = subscriptions.filter { rule.owner(of: $0.subscription.transaction) == user }
-        let refundCount = refunds.count { rule.owner(of: $0) == user }
+        try await links.learn(from: transactions, app: call.app.slug, at: now())
+        let rule = try await OwnerRule.load(for: transactions, app: call.app, asking: user, from: links)
+        let active = subscriptions.filter { rule.isOwner(user, of: $0.subscription.transaction) }
+        let refundCount = refunds.count { rule.isOwner(user, of: $0) }
         var apple = UserOverview.Apple(parts, incompleteReason: isCut ? purchases.cutReason : nil)
         apple.accounts = resolution.accounts.map {
             UserOverview.Account(target: $0.target, environment: $0.environment)

@@ -9,11 +9,15 @@ package struct AppleProxyCalls: Sendable {
     private let environment: AppStoreEnvironment
     private let proxy: any AppleProxy
     private let consumption: ConsumptionService
+    private let tokens: TokenService
 
-    package init(environment: AppStoreEnvironment, proxy: any AppleProxy, consumption: ConsumptionService) {
+    package init(
+        environment: AppStoreEnvironment, proxy: any AppleProxy, consumption: ConsumptionService, tokens: TokenService
+    ) {
         self.environment = environment
         self.proxy = proxy
         self.consumption = consumption
+        self.tokens = tokens
     }
 
     /// Which of Apple's calls a request means.
@@ -56,7 +60,19 @@ package struct AppleProxyCalls: Sendable {
         case .forwarded, .imageUpload:
             let answer = try await proxy.forward(Self.forwarded(request, body), upstream)
             return Self.response(answer)
+        case .appAccountToken(let original):
+            let answer = try await proxy.forward(Self.forwarded(request, body), upstream)
+            if answer.status == 200, let token = Self.acceptedToken(in: body) {
+                await tokens.record(token, of: original, app: bearer.app, environment)
+            }
+            return Self.response(answer)
         }
+    }
+
+    /// The token in a body that Apple has accepted.
+    private static func acceptedToken(in body: [UInt8]) -> String? {
+        guard var fields = try? FieldReader(body: FieldValue.fields(of: body)) else { return nil }
+        return fields.text("appAccountToken")
     }
 
     private static func forwarded(_ request: Request, _ body: [UInt8]) -> AppleProxyRequest {

@@ -84,6 +84,7 @@ enum CaseBody {
         writeSummary(refundCase, to: &writer)
         writer.member("app", refundCase.app)
         writer.memberOrNull("owner", refundCase.owner?.value)
+        writer.member("late", refundCase.isLate)
         writer.member("secondsLeft", secondsLeft(until: refundCase.deadline, now: now))
         writer.member("requestedAt", Timestamp.text(refundCase.requestedAt))
         writer.member("openedAt", Timestamp.text(refundCase.openedAt))

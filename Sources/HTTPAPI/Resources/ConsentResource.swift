@@ -13,10 +13,13 @@ struct ConsentRoutes: Sendable {
         let isConsented = fields.boolean("consented")
         let source = fields.text("source", bytes: 1...ConsentService.maximumSourceBytes)
         let time = fields.time("at")
+        let wording = fields.text("wordingVersion", isRequired: false, bytes: 1...ConsentService.maximumSourceBytes)
+        let locale = fields.text("locale", isRequired: false, bytes: 1...ConsentService.maximumSourceBytes)
+        let isByGuardian = fields.boolean("guardian", isRequired: false)
         guard fields.isValid, let user, let isConsented, let source else { throw fields.error }
         let outcome = try await service.record(
-            app: app, user: user, isConsented: isConsented, source: source, at: time,
-            caller: input.caller?.name ?? "")
+            app: app, user: user, isConsented: isConsented, source: source, at: time, wordingVersion: wording,
+            locale: locale, isByGuardian: isByGuardian ?? false, caller: input.caller?.name ?? "")
         return Answer.object { writer in
             ConsentBody.write(outcome.record, to: &writer)
             DeliveryBody.writeIDs("cancelled", outcome.cancelled, to: &writer)
@@ -57,6 +60,9 @@ enum ConsentBody {
         writer.member("at", Timestamp.text(record.at))
         writer.member("recordedAt", Timestamp.text(record.recordedAt))
         writer.member("recordedBy", record.recordedBy)
+        writer.memberOrNull("wordingVersion", record.wordingVersion)
+        writer.memberOrNull("locale", record.locale)
+        writer.member("guardian", record.isByGuardian)
     }
 
     /// Writes the member `consent`: the record that decides.
@@ -113,7 +119,7 @@ enum ErasureBody {
             kept.append(
                 (
                     "notifications",
-                    "What Apple signed, which names purchases, not your user; until `retention.notifications` is over."
+                    "What Apple told about purchases, without token and signed forms; until `retention.notifications` is over."
                 ))
         }
         if report.isWithdrawalKept {
@@ -121,6 +127,13 @@ enum ErasureBody {
                 (
                     "withdrawal",
                     "Keyed hashes of the user and of its identifiers, so that the erasure does not undo a withdrawal of consent."
+                ))
+        }
+        if report.isRescissionKept {
+            kept.append(
+                (
+                    "guardianRescission",
+                    "A keyed hash of an Apple Account for which a guardian rescinded consent, so that nothing is sent about it."
                 ))
         }
         kept.append(

@@ -57,7 +57,7 @@ enum DeliveryBody {
         writer.member("id", delivery.id)
         writer.member("app", delivery.app)
         writer.memberOrNull("caseId", delivery.caseID)
-        writer.memberOrNull("user", delivery.user?.value)
+        writer.memberOrNull("user", delivery.presentUser?.value)
         writer.member("caller", delivery.caller)
         writer.member("transactionId", delivery.transactionID)
         writer.memberOrNull("environment", delivery.environment?.rawValue)
@@ -79,6 +79,11 @@ enum DeliveryBody {
         writer.memberOrNull("endedAt", delivery.endedAt.map(Timestamp.text))
         writer.memberArray("warnings") { writer in
             for warning in delivery.warnings { writer.value(warning) }
+        }
+        if delivery.isReportShown {
+            writer.memberRaw("report", delivery.body)
+        } else {
+            writer.memberNull("report")
         }
     }
 

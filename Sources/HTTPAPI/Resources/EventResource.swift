@@ -66,7 +66,7 @@ enum EventBody {
     /// What is known, each under the name that it has elsewhere in our API.
     private static func writeData(_ event: ServiceEvent, to writer: inout JSONWriter) {
         switch event.kind {
-        case .notificationReceived: writer.member("notificationUUID", event.subject)
+        case .notificationReceived, .guardianConsentRescinded: writer.member("notificationUUID", event.subject)
         case .caseOpened, .caseReminded, .caseAnswered, .caseDeclined, .caseExpired, .caseDecided:
             writer.member("caseId", event.subject)
             writer.memberIfPresent("outcome", event.detail)
@@ -88,7 +88,7 @@ enum EventBody {
     /// What the case or the delivery is by the event; nil where an event does not say.
     private static func state(after kind: ServiceEvent.Kind) -> String? {
         switch kind {
-        case .notificationReceived, .caseReminded: nil
+        case .notificationReceived, .guardianConsentRescinded, .caseReminded: nil
         case .caseOpened: RefundCase.State.open.rawValue
         case .caseAnswered: RefundCase.State.answered.rawValue
         case .caseDeclined: RefundCase.State.declined.rawValue

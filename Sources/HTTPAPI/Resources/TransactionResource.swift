@@ -5,6 +5,7 @@ import JSON
 struct TransactionRoutes: Sendable {
     let gateway: any AppStoreServerAPI
     let batch: TransactionBatchService
+    let tokens: TokenService
 
     /// `GET …/transactions/{transactionId}`.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
@@ -35,8 +36,8 @@ struct TransactionRoutes: Sendable {
         let request = TransactionRequest(&fields, app, .originalTransaction)
         let token = AppAccountToken.read(&fields)
         guard fields.isValid, let request, let token else { throw fields.error }
-        let environment = try await gateway.setAppAccountToken(
-            token, originalTransactionID: request.identifier, input.call(app, request.environment))
+        let environment = try await tokens.set(
+            token, of: request.identifier, input.call(app, request.environment))
         return Answer.object { writer in
             writer.member("originalTransactionId", request.identifier)
             writer.member("appAccountToken", token)

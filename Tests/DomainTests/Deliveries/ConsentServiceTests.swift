@@ -161,22 +161,6 @@ import Testing
         }
     }
 
-    @Test func `Apple's withdrawal is recorded once`() async throws {
-        try await DeliveryFixture.with(isDispatching: false) { fixture in
-            let user = try UserID("alice")
-            for _ in 1...2 {
-                let outcome = try await fixture.consent.withdraw(
-                    app: "coins", user: user, source: "RESCIND_CONSENT", at: fixture.now)
-                #expect(outcome.record.source == "RESCIND_CONSENT" && !outcome.record.isConsented)
-                fixture.advance(by: .seconds(1))
-            }
-            #expect(try await fixture.consent.history(app: app, user: user).count == 1)
-            try await fixture.record("alice", isConsented: true)
-            try await fixture.consent.withdraw(app: "coins", user: user, source: "RESCIND_CONSENT", at: fixture.now)
-            #expect(try await fixture.consent.history(app: app, user: user).map(\.isConsented) == [false, true, false])
-        }
-    }
-
     @Test func `an erasure ends what is being sent before it is answered`() async throws {
         let transactions = [Transaction.sample(id: "1"), .sample(id: "2")]
         let policy = DispatchPolicy(concurrency: 1)

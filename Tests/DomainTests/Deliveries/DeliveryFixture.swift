@@ -175,14 +175,7 @@ extension DeliveryFixture {
                 appTransaction: nil),
             source: .webhook, receivedAt: now)
         _ = try await store.store.record(notification)
-        let message = CaseRules.Message(type: type, consumptionRequestReason: nil)
-        _ = try await store.store.process(
-            notification,
-            notice: message.map {
-                CaseRules.Notice(
-                    message: $0, notificationUUID: uuid, app: "coins", purchase: transaction.facts, signedAt: signedAt,
-                    receivedAt: now)
-            }, links: [], newCaseID: UUID().uuidString, at: now)
+        _ = try await store.store.process(notification, newCaseID: UUID().uuidString, at: now)
     }
 
     /// Records that a user agrees, or withdraws.

@@ -103,7 +103,7 @@ extension FaultyStore {
 // MARK: Consent
 
 extension FaultyStore {
-    func recordConsent(_ record: ConsentRecord) async throws(ServiceError) -> ConsentEffect {
+    func recordConsent(_ record: ConsentRecord) async throws(ServiceError) -> EndedDeliveries {
         try await store.recordConsent(record)
     }
 
@@ -112,9 +112,24 @@ extension FaultyStore {
     }
 
     func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection? {
+        try await store.consentObjection(to: subject)
+    }
+
+    func owner(of subject: ConsentSubject) async throws(ServiceError) -> UserID? {
+        try check(.objection)
+        return try await store.owner(of: subject)
+    }
+
+    func obstacle(to delivery: Delivery, at now: Date) async throws(ServiceError) -> DeliveryFailure? {
         await objections.pass()
         try check(.objection)
-        return try await store.consentObjection(to: subject)
+        return try await store.obstacle(to: delivery, at: now)
+    }
+
+    func mustKnowAccount(
+        app: String, environment: AppStoreEnvironment?
+    ) async throws(ServiceError) -> Bool {
+        try await store.mustKnowAccount(app: app, environment: environment)
     }
 
     func eraseUser(app: String, user: UserID, at now: Date) async throws(ServiceError) -> ErasureReport {

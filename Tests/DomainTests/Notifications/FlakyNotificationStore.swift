@@ -57,11 +57,11 @@ final class FlakyNotificationStore: NotificationStore {
     }
 
     func process(
-        _ notification: StoredNotification, notice: CaseRules.Notice?, links: [Link], newCaseID: String, at now: Date
-    ) async throws(ServiceError) -> CaseRules.Change {
+        _ notification: StoredNotification, newCaseID: String, at now: Date
+    ) async throws(ServiceError) -> AppliedNotification {
         try check(.process)
         try check(.notification(notification.notification.notificationUUID))
-        return try await store.process(notification, notice: notice, links: links, newCaseID: newCaseID, at: now)
+        return try await store.process(notification, newCaseID: newCaseID, at: now)
     }
 
     func notification(app: String, uuid: String) async throws(ServiceError) -> StoredNotification? {

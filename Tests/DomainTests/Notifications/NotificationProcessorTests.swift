@@ -140,12 +140,22 @@ struct NotificationProcessorTests {
             source: .webhook, receivedAt: CaseModel.time(0))
     }
 
-    @Test func `a rescinded consent is withdrawn for every user of the Apple Account, and for nobody else`()
+    /// Whether an answer about a purchase of an Apple Account may be sent.
+    private func objection(
+        _ account: String, in environment: AppStoreEnvironment = .production, _ fixture: NotificationFixture
+    ) async throws -> ConsentObjection? {
+        let purchase = Transaction.sample(id: "9", account: account, environment: environment).facts
+        return try await fixture.store.store.consentObjection(
+            to: ConsentSubject(
+                app: "coins", user: nil, transactionID: "9", environment: environment, purchase: purchase))
+    }
+
+    @Test func `a rescission stands for its Apple Account, whoever is linked to it, and is in nobody's consent`()
         async throws
     {
         try await NotificationFixture.with { fixture in
             let sqlite = fixture.store.store
-            for user in ["alice", "bob", "carol", "dave"] { try await fixture.base.record(user, isConsented: true) }
+            for user in ["alice", "bob", "carol"] { try await fixture.base.record(user, isConsented: true) }
             _ = try await sqlite.declare(
                 .sample(.appTransactionId, "A", user: "alice", environment: .production), transfer: false)
             // Bob's purchase was made by the same account, as a notification has told.
@@ -154,22 +164,52 @@ struct NotificationProcessorTests {
                 .sample("purchase", type: "ONE_TIME_CHARGE", transaction: .sample(id: "2", account: "A")))
             try await fixture.applied("purchase")
             _ = try await sqlite.declare(.sample(.appTransactionId, "B", user: "carol"), transfer: false)
-            _ = try await sqlite.declare(
-                .sample(.appTransactionId, "A", user: "dave", environment: .sandbox), transfer: false)
             try await fixture.take(rescission("rescind", account: "A"))
+            try await fixture.take(rescission("unknown", account: "C"))
             try await fixture.applied("rescind")
-            for (user, isConsented) in [("alice", false), ("bob", false), ("carol", true), ("dave", true)] {
-                #expect(try await fixture.isConsented(user) == isConsented, "\(user)")
+            try await fixture.applied("unknown")
+            #expect(try await objection("A", fixture) == .rescinded)
+            #expect(try await objection("C", fixture) == .rescinded)
+            #expect(try await objection("B", fixture) == nil)
+            #expect(try await objection("A", in: .sandbox, fixture) == nil)
+            for user in ["alice", "bob", "carol"] {
+                let history = try await sqlite.consentHistory(app: "coins", user: UserID(user))
+                #expect(history.map(\.isConsented) == [true])
             }
-            let record = try #require(try await sqlite.consentHistory(app: "coins", user: UserID("alice")).last)
-            #expect(record.source == "RESCIND_CONSENT" && record.recordedBy.isEmpty && record.at == CaseModel.time(0))
+            let told = try await sqlite.events(app: "coins", after: 0, limit: 100)
+                .filter { $0.kind == .guardianConsentRescinded }
+            #expect(told.map(\.user?.value) == ["alice", "bob", nil])
         }
     }
 
-    @Test func `a rescinded consent stays to be applied until the withdrawal is on record`() async throws {
+    @Test func `only a guardian's later consent lifts a rescission`() async throws {
+        try await NotificationFixture.with { fixture in
+            let sqlite = fixture.store.store
+            _ = try await sqlite.declare(.sample(.appTransactionId, "A", user: "alice"), transfer: false)
+            func consent(at hour: Double, isByGuardian: Bool) async throws {
+                _ = try await sqlite.recordConsent(
+                    ConsentRecord(
+                        app: "coins", user: UserID("alice"), isConsented: true, source: "test",
+                        at: CaseModel.time(hour), recordedAt: CaseModel.time(hour), recordedBy: "shop",
+                        isByGuardian: isByGuardian))
+            }
+            try await consent(at: -1, isByGuardian: true)
+            try await fixture.take(rescission("rescind", account: "A"))
+            try await fixture.applied("rescind")
+            #expect(try await objection("A", fixture) == .rescinded)
+            try await consent(at: 1, isByGuardian: false)
+            #expect(try await objection("A", fixture) == .rescinded)
+            try await consent(at: 2, isByGuardian: true)
+            #expect(try await objection("A", fixture) == nil)
+            // Whatever the order in which it became known: this one was signed before the guardian agreed.
+            try await fixture.take(rescission("late", account: "A"))
+            try await fixture.applied("late")
+            #expect(try await objection("A", fixture) == nil)
+        }
+    }
+
+    @Test func `a rescission stays to be applied until it is on record`() async throws {
         try await NotificationFixture.with(isProcessing: false) { fixture in
-            try await fixture.base.record("alice", isConsented: true)
-            _ = try await fixture.store.store.declare(.sample(.appTransactionId, "A", user: "alice"), transfer: false)
             fixture.store.fail(.process)
             _ = try await fixture.store.record(rescission("rescind", account: "A"))
             try await fixture.during([fixture.processor.run]) {
@@ -179,8 +219,7 @@ struct NotificationProcessorTests {
                 try await fixture.advance(by: .seconds(30))
                 try await fixture.applied("rescind")
             }
-            let history = try await fixture.store.store.consentHistory(app: "coins", user: UserID("alice"))
-            #expect(history.map(\.isConsented) == [true, false])
+            #expect(try await objection("A", fixture) == .rescinded)
         }
     }
 

@@ -1,0 +1,34 @@
+/// Gives cases their owners anew where the settings of their app have changed, in bounded steps beside the other work.
+///
+/// The rules judge by the new settings at once: what is accepted, sent or read never waits for this. What it brings up to date
+/// are the rows by which lists are searched.
+package struct OwnerRefresher: Sendable {
+    /// How many cases are judged in one operation.
+    static let batch = 200
+    /// The rest between two operations.
+    static let pause = Duration.milliseconds(50)
+    /// The rest after one that failed.
+    static let failurePause = Duration.seconds(10)
+
+    private let store: any StoreMaintenance
+    private let clock: ServiceClock
+
+    init(store: any StoreMaintenance, clock: ServiceClock) {
+        self.store = store
+        self.clock = clock
+    }
+
+    /// Works until all is done or the task is cancelled.
+    package func run() async {
+        while !Task.isCancelled {
+            var rest = Self.pause
+            do throws(ServiceError) {
+                guard try await store.refreshOwners(limit: Self.batch) else { return }
+            } catch {
+                // The store says so itself, in the health that operators see.
+                rest = Self.failurePause
+            }
+            guard (try? await clock.sleep(rest)) != nil else { return }
+        }
+    }
+}

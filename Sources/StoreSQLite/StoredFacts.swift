@@ -1,0 +1,232 @@
+import Domain
+import Foundation
+import GRDB
+
+/// What is known of a purchase, as its cases, deliveries and notifications stand in their tables: loaded for `FactRules`, and
+/// changed as it says.
+enum PurchaseRow {
+    /// Everything that `FactRules` looks at.
+    static func situation(of purchase: PurchaseFacts, app: String, from database: Database) throws
+        -> FactRules.Situation
+    {
+        var situation = FactRules.Situation()
+        situation.cases.cases = try CaseRow.list(
+            database, sql: "SELECT * FROM refundCase WHERE app = ? AND originalTransactionId = ? ORDER BY deadline, id",
+            arguments: [app, purchase.originalTransactionID]
+        ).filter { $0.purchase.isSamePurchase(as: purchase) }
+        situation.cases.outcomes = try CaseRow.outcomes(of: purchase, app: app, from: database)
+        let transactions = Set(situation.cases.cases.map(\.transactionID) + [purchase.transactionID])
+        situation.deliveries = try deliveries(of: purchase, transactions, app: app, from: database)
+        return situation
+    }
+
+    /// Everything that is known of an answer's purchase; of one of which nothing is known, the deliveries of its transaction.
+    static func situation(of subject: ConsentSubject, from database: Database) throws -> FactRules.Situation {
+        if let purchase = try subject.purchase ?? known(subject, from: database) {
+            return try situation(of: purchase, app: subject.app, from: database)
+        }
+        var situation = FactRules.Situation()
+        situation.deliveries = try DeliveryRow.list(
+            database, sql: "SELECT * FROM delivery WHERE app = ? AND transactionId = ? AND \(lasting) ORDER BY id",
+            arguments: [subject.app, subject.transactionID]
+        ).map(\.delivery)
+        return situation
+    }
+
+    /// What Apple has told us of an answer's transaction.
+    static func known(_ subject: ConsentSubject, from database: Database) throws -> PurchaseFacts? {
+        for table in ["refundCase", "notification", "delivery"] {
+            let rows = try Row.fetchAll(
+                database.cachedStatement(
+                    sql: """
+                        SELECT * FROM \(table)
+                        WHERE app = ? AND transactionId = ? AND originalTransactionId IS NOT NULL
+                            AND environment = coalesce(?, environment) LIMIT 1
+                        """),
+                arguments: [subject.app, subject.transactionID, subject.environment?.rawValue])
+            if let row = rows.first { return try row.purchase() }
+        }
+        return nil
+    }
+
+    /// Deliveries that are under way or that Apple has accepted, those included whose purchase is not known yet.
+    private static func deliveries(
+        of purchase: PurchaseFacts, _ transactions: Set<String>, app: String, from database: Database
+    ) throws -> [Delivery] {
+        var found = try DeliveryRow.list(
+            database, sql: "SELECT * FROM delivery WHERE app = ? AND originalTransactionId = ? AND \(lasting)",
+            arguments: [app, purchase.originalTransactionID]
+        ).map(\.delivery).filter { $0.purchase?.isSamePurchase(as: purchase) ?? false }
+        for transaction in transactions {
+            found += try DeliveryRow.list(
+                database,
+                sql: """
+                    SELECT * FROM delivery
+                    WHERE app = ? AND transactionId = ? AND originalTransactionId IS NULL AND \(lasting)
+                    """,
+                arguments: [app, transaction]
+            ).map(\.delivery).filter { $0.environment == nil || $0.environment == purchase.environment }
+        }
+        return found.sorted { $0.id < $1.id }
+    }
+
+    private static let lasting = "(+endedAt IS NULL OR +state = 'accepted')"
+
+    /// Judges a purchase anew, after a notice or because more of it is known, and writes what changes.
+    ///
+    /// - Returns: what the notice did to cases, and the deliveries that ended.
+    static func settle(
+        _ purchase: PurchaseFacts, app: String, _ notice: CaseRules.Notice? = nil, owner: UserID? = nil,
+        newCaseID: String = "", at now: Date, in database: Database
+    ) throws -> AppliedNotification {
+        var situation = try situation(of: purchase, app: app, from: database)
+        situation.cases.owner = owner
+        let changes = FactRules.changes(situation, notice, newID: newCaseID)
+        try CaseRow.carryOut(changes.notice, situation.cases.cases, at: now, in: database)
+        for refundCase in changes.answered {
+            try CaseRow.markAnswered(app: app, id: refundCase.id, at: now, in: database)
+        }
+        var applied = AppliedNotification(change: changes.notice)
+        for change in changes.deliveries {
+            try DeliveryRow.move(change.id, toCase: change.caseID, deadline: change.deadline, in: database)
+            guard let end = change.end, let row = try DeliveryRow.fetch(app: app, id: change.id, from: database) else {
+                continue
+            }
+            applied.ended.add(try DeliveryRow.cancel([row], because: end, at: now, in: database))
+        }
+        return applied
+    }
+}
+
+extension EndedDeliveries {
+    static let none = EndedDeliveries(cancelled: [], sending: [])
+
+    mutating func add(_ other: (cancelled: [Delivery], sending: [Delivery])) {
+        self = EndedDeliveries(cancelled: cancelled + other.cancelled, sending: sending + other.sending)
+    }
+}
+
+// MARK: Notifications
+
+/// Applies notifications within a transaction.
+struct NotificationEffects {
+    let tombstones: Tombstones
+    let maximumKnownIdentifiers: Int
+
+    /// Applies a notification, unless that is done.
+    func apply(
+        _ stored: StoredNotification, newCaseID: String, at now: Date, in database: Database
+    ) throws -> AppliedNotification {
+        let (app, notification) = (stored.app, stored.notification)
+        guard try NotificationRow.isUnprocessed(app: app, uuid: notification.notificationUUID, in: database) else {
+            return AppliedNotification()
+        }
+        var applied = AppliedNotification()
+        var owner: UserID?
+        if let transaction = notification.transaction {
+            try TokenRow.recordSigned(transaction, app: app, in: database)
+            let purchase = try TokenRow.effective(transaction.facts, app: app, in: database)
+            try KnownIdentifierRow.remember(
+                purchase.identifiers, app: app, keeping: maximumKnownIdentifiers, in: database)
+            try LinkRow.learn(from: purchase, app: app, at: now, in: database)
+            owner = try OwnerQuery.owner(of: purchase, app: app, in: database)
+            // Before the notice is judged, so that it counts among the outcomes from now on.
+            if var notice = CaseRules.Notice(stored) {
+                notice.purchase = purchase
+                applied = try PurchaseRow.settle(
+                    purchase, app: app, notice, owner: owner, newCaseID: newCaseID, at: now, in: database)
+            }
+        }
+        if notification.isRescission { applied.ended.add(try rescind(stored, at: now, in: database)) }
+        try NotificationRow.markProcessed(
+            app: app, uuid: notification.notificationUUID, user: owner, at: now, in: database)
+        return applied
+    }
+
+    /// Applies what has been told of a purchase and its Apple Account and is still to be applied, so that who decides on it
+    /// decides by all that is known.
+    func applyPending(for subject: ConsentSubject, at now: Date, in database: Database) throws -> EndedDeliveries {
+        var ended = EndedDeliveries.none
+        for stored in try Self.pending(for: subject, from: database) {
+            let applied = try apply(
+                stored, newCaseID: UUIDVersion7.make(at: now), at: now, in: database)
+            ended.add((applied.ended.cancelled, applied.ended.sending))
+        }
+        return ended
+    }
+
+    /// What is still to be applied of a purchase and its Apple Account, in the order in which it came.
+    static func pending(for subject: ConsentSubject, from database: Database) throws -> [StoredNotification] {
+        var positions = try Int64.fetchSet(
+            database.cachedStatement(
+                sql: "SELECT position FROM notification WHERE app = ? AND transactionId = ? AND +processedAt IS NULL"),
+            arguments: [subject.app, subject.transactionID])
+        if let purchase = subject.purchase {
+            positions.formUnion(
+                try Int64.fetchSet(
+                    database.cachedStatement(
+                        sql: """
+                            SELECT position FROM notification
+                            WHERE app = ? AND originalTransactionId = ? AND +processedAt IS NULL
+                            """),
+                    arguments: [subject.app, purchase.originalTransactionID]))
+        }
+        if let account = subject.purchase?.appTransactionID {
+            positions.formUnion(
+                try Int64.fetchSet(
+                    database.cachedStatement(
+                        sql: """
+                            SELECT position FROM notification
+                            WHERE processedAt IS NULL AND type = 'RESCIND_CONSENT' AND app = ? AND appTransactionId = ?
+                            """),
+                    arguments: [subject.app, account]))
+        }
+        return try positions.sorted().flatMap { position in
+            try NotificationRow.list(
+                database, sql: "\(NotificationRow.columns) WHERE position = ?", arguments: [position]
+            ).map(\.notification)
+        }
+    }
+
+    /// Records that a guardian took back consent for an Apple Account, and ends the deliveries that this stands against.
+    private func rescind(
+        _ stored: StoredNotification, at now: Date, in database: Database
+    ) throws -> (cancelled: [Delivery], sending: [Delivery]) {
+        let (app, notification) = (stored.app, stored.notification)
+        guard let account = notification.appTransactionID else { return ([], []) }
+        let environment = notification.environment
+        try RescissionRow.insert(
+            account, app: app, environment, signedAt: notification.signedAt ?? stored.receivedAt, at: now,
+            tombstones, in: database)
+        let users = try LinkRow.users(of: account, app: app, environment, from: database)
+        for user in users.isEmpty ? [nil] : users.map(Optional.some) {
+            try EventRow.append(
+                ServiceEvent(
+                    app: app, kind: .guardianConsentRescinded, subject: notification.notificationUUID, at: now,
+                    environment: environment, user: user, notificationType: notification.notificationType),
+                to: database)
+        }
+        let rows = try DeliveryRow.list(
+            database,
+            sql: "SELECT * FROM delivery WHERE app = ? AND appTransactionId = ? AND +endedAt IS NULL ORDER BY id",
+            arguments: [app, account])
+        var ended: (cancelled: [Delivery], sending: [Delivery]) = ([], [])
+        for row in rows where row.delivery.environment == environment {
+            let subject = ConsentSubject(row.delivery)
+            guard let objection = try ConsentQuery.objection(to: subject, tombstones, in: database) else { continue }
+            let one = try DeliveryRow.cancel(
+                [row], because: DeliveryFailure(objection.error), at: now, in: database)
+            ended = (ended.cancelled + one.cancelled, ended.sending + one.sending)
+        }
+        return ended
+    }
+}
+
+extension PurchaseFacts {
+    /// The identifiers whose environment and Apple Account the purchase tells.
+    fileprivate var identifiers: [KnownIdentifier] {
+        Set([transactionID, originalTransactionID]).map {
+            KnownIdentifier(identifier: $0, environment: environment, appTransactionID: appTransactionID)
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Domain
+import Foundation
+
+/// Knows how a story must end: a small machine that takes the facts in the order in which they happened.
+///
+/// It shares nothing with the rules but their words. What a caller was refused when it asked did not happen, since the caller
+/// was told so; everything that was accepted is judged here by what is known in the end.
+struct PermutationModel {
+    private struct Answer {
+        let percentage: Int32
+        let at: Date
+        let acceptedFor: String?
+        var caseIndex: Int?
+        var isLive = true
+    }
+
+    private struct Request {
+        var requests: [Int]
+        var decidedAt: Date?
+        var outcome: RefundCase.Outcome?
+        let at: Date
+    }
+
+    private var cases: [Request] = []
+    private var answers: [Answer] = []
+    private var decisions: [(outcome: RefundCase.Outcome, at: Date)] = []
+    private var link: String?
+    private var wasAlices = false
+    private var hasToken = false
+    private var consents: [Bool] = []
+    private var guardianAt: [Date] = []
+    private var isErasedPurchase = false
+    private var rescindedAt: Date?
+
+    /// How a story ends in which these answers were accepted.
+    ///
+    /// `refused`: what callers were told to have come to nothing.
+    static func ending(of facts: [Fact], refused: Set<Fact>) -> Ending {
+        var model = PermutationModel()
+        for (place, fact) in facts.enumerated() where !refused.contains(fact) {
+            model.take(fact, place, Story.time(place))
+        }
+        return model.ending
+    }
+
+    /// Which answers are refused when all is told as it happens.
+    static func refusals(in facts: [Fact]) -> Set<Fact> {
+        var model = PermutationModel()
+        var refused: Set<Fact> = []
+        for (place, fact) in facts.enumerated() where !model.take(fact, place, Story.time(place)) {
+            refused.insert(fact)
+        }
+        return refused
+    }
+
+    private var owner: String? { hasToken ? "carol" : link }
+
+    private var ending: Ending {
+        var ending = Ending()
+        var answered: Set<Int> = []
+        for answer in answers where answer.isLive && !isObjected(answer) {
+            ending.sent.append(answer.percentage)
+            if let index = answer.caseIndex { answered.insert(index) }
+        }
+        ending.cases = cases.enumerated().map { index, one in
+            let state: RefundCase.State =
+                one.decidedAt != nil ? .decided : answered.contains(index) ? .answered : .open
+            return Ending.Case(requests: one.requests, state: state, outcome: one.outcome, owner: owner)
+        }
+        ending.sent.sort()
+        return ending
+    }
+
+    /// Whether the gate lets nothing of it through.
+    private func isObjected(_ answer: Answer) -> Bool {
+        if let rescindedAt, !guardianAt.contains(where: { $0 > rescindedAt && $0 <= answer.at && owner == "alice" }) {
+            return true
+        }
+        if consents.last == false, owner == "alice" || answer.acceptedFor == "alice" { return true }
+        if owner == nil, isErasedPurchase { return true }
+        let isByPolicy = answer.percentage == Fact.consumptionByPolicy.percentage
+        return isByPolicy && !(owner == "alice" && consents.last == true)
+    }
+
+    /// - Returns: whether it was accepted, for what can be refused.
+    @discardableResult
+    private mutating func take(_ fact: Fact, _ place: Int, _ now: Date) -> Bool {
+        switch fact {
+        case .request, .reminder, .secondRequest: request(place, now)
+        case .refund: decide(.refunded, now)
+        case .refundDeclined: decide(.refundDeclined, now)
+        case .rescission:
+            rescindedAt = now
+            for index in answers.indices where answers[index].isLive && isObjected(answers[index]) {
+                answers[index].isLive = false
+            }
+        case .link:
+            if link == nil { setLink("alice") }
+        case .transfer: setLink("bob")
+        case .tokenByPUT: hasToken = true
+        case .consent:
+            consents.append(true)
+            guardianAt.append(now)
+            isErasedPurchase = false
+        case .withdrawal:
+            consents.append(false)
+            endAlices()
+        case .erase: erase()
+        case .consumptionByRoute, .consumptionByDoor, .consumptionByPolicy: return answer(fact, now)
+        case .restart, .historyInsteadOfWebhook: break
+        }
+        return true
+    }
+
+    private mutating func setLink(_ user: String) {
+        link = user
+        if user == "alice" { wasAlices = true }
+    }
+
+    private mutating func request(_ place: Int, _ now: Date) {
+        if let last = cases.indices.last, cases[last].decidedAt == nil {
+            cases[last].requests.append(place)
+            return
+        }
+        cases.append(Request(requests: [place], at: now))
+        let before = decisions.map(\.at).max() ?? .distantPast
+        for index in answers.indices
+        where answers[index].caseIndex == nil && answers[index].isLive && answers[index].at > before
+            && answers[index].at >= now.addingTimeInterval(-FactRules.clockTolerance)
+        {
+            answers[index].caseIndex = cases.count - 1
+        }
+    }
+
+    private mutating func decide(_ outcome: RefundCase.Outcome, _ now: Date) {
+        decisions.append((outcome, now))
+        for index in answers.indices { answers[index].isLive = false }
+        guard let last = cases.indices.last, cases[last].decidedAt == nil else { return }
+        cases[last].decidedAt = now
+        cases[last].outcome = outcome
+    }
+
+    private mutating func endAlices() {
+        for index in answers.indices where owner == "alice" || answers[index].acceptedFor == "alice" {
+            answers[index].isLive = false
+        }
+    }
+
+    private mutating func erase() {
+        endAlices()
+        if consents.last == false, wasAlices { isErasedPurchase = true }
+        consents = []
+        guardianAt = []
+        wasAlices = false
+        if link == "alice" { link = nil }
+    }
+
+    private mutating func answer(_ fact: Fact, _ now: Date) -> Bool {
+        let open = cases.indices.last.flatMap { cases[$0].decidedAt == nil ? $0 : nil }
+        let isByPolicy = fact == .consumptionByPolicy
+        if isByPolicy, open == nil { return false }
+        if open == nil, decisions.max(by: { $0.at < $1.at })?.outcome == .refunded { return false }
+        let new = Answer(percentage: fact.percentage ?? 0, at: now, acceptedFor: owner, caseIndex: open)
+        guard !isObjected(new), !answers.contains(where: { $0.isLive && $0.caseIndex == open }) else { return false }
+        answers.append(new)
+        return true
+    }
+}

@@ -1,0 +1,63 @@
+import Domain
+import Foundation
+import StoreSQLite
+import Synchronization
+import TestSupport
+import Testing
+
+/// Whatever the order in which facts become known, the end is that of the order in which they happened.
+///
+/// Each story is told to the real store and the real services, and what is then under way goes through the gate; a small
+/// model knows the end. `make permutations` tells more and longer ones.
+struct PermutationTests {
+    private static let isLong = ProcessInfo.processInfo.environment["PERMUTATIONS"] == "long"
+
+    @Test func `every sequence of a few facts ends as it must`() async throws {
+        let sequences = (0...(Self.isLong ? 4 : 3)).flatMap(Fact.sequences)
+        #expect(sequences.count == (Self.isLong ? 61_490 : 4_370))
+        try await Self.tell(sequences.map { Story($0) })
+    }
+
+    @Test func `every sequence of a few facts ends the same when reports are late`() async throws {
+        var random = SeededGenerator(seed: 1)
+        let sequences = (2...(Self.isLong ? 4 : 3)).flatMap(Fact.sequences)
+        try await Self.tell(sequences.map { Story($0, delaying: &random) })
+    }
+
+    @Test func `longer stories drawn at random end as they must, however late reports are`() async throws {
+        var random = SeededGenerator(seed: 2)
+        let lengths = Self.isLong ? 5...12 : 4...8
+        let stories = (0..<(Self.isLong ? 20_000 : 2_000)).map { _ in
+            Story(
+                Array(Fact.allCases.shuffled(using: &random).prefix(Int.random(in: lengths, using: &random))),
+                delaying: &random)
+        }
+        try await Self.tell(stories)
+    }
+
+    /// Tells stories to one store, each of an app of its own, many at a time so that their commits share the disk.
+    private static func tell(_ stories: [Story]) async throws {
+        for batch in stride(from: 0, to: stories.count, by: 5_000).map({ stories[$0..<min($0 + 5_000, stories.count)] })
+        {
+            let worlds = batch.enumerated().map { PermutationWorld(story: $0.element, number: $0.offset) }
+            let folder = FileManager.default.temporaryDirectory.appending(path: "purser-facts-\(UUID().uuidString)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(at: folder) }
+            let store = try await SQLiteStore.open(
+                at: folder.appending(path: "purser.db").path, apps: worlds.map(\.app)
+            ) {
+                key in TombstoneHasher { TestCode.authenticationCode(key + $0) }
+            }
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (index, world) in worlds.enumerated() {
+                    if index >= 64 { try await group.next() }
+                    group.addTask { try await world.tell(to: store) }
+                }
+                try await group.waitForAll()
+            }
+            try await PermutationWorld.send(store)
+            for world in worlds { try await world.check(store) }
+            await store.close()
+        }
+    }
+}
