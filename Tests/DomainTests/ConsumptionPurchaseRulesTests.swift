@@ -85,14 +85,27 @@ struct ConsumptionPurchaseRulesTests {
                 == ["FamilyTransactionNotSupportedError", "AdvancedCommerceTransactionNotSupportedError"])
     }
 
-    @Test func `version 1 is for Advanced Commerce alone`() throws {
+    @Test func `version 1 is for every purchase but a shared one, and deprecated except for Advanced Commerce`() throws
+    {
         let fields = ConsumptionV1(
             accountTenure: 0, appAccountToken: "", consumptionStatus: 0, deliveryStatus: 0, lifetimeDollarsPurchased: 0,
             lifetimeDollarsRefunded: 0, platform: 0, playTime: 0, refundPreference: nil, sampleContentProvided: false,
             userStatus: 0)
-        #expect(errors(.v1(fields), .sample(type: .consumable)) == ["InvalidTransactionTypeNotSupportedError"])
-        let verdict = try ConsumptionRules.check(
-            .v1(fields), against: Transaction.sample(type: .consumable, isAdvancedCommerce: true).facts)
-        #expect(verdict.answer == .v1(fields))
+        for type in [ProductType.consumable, .autoRenewableSubscription, .nonConsumable, .nonRenewingSubscription] {
+            for isAdvancedCommerce in [true, false] {
+                let purchase = Transaction.sample(type: type, isAdvancedCommerce: isAdvancedCommerce).facts
+                let verdict = try ConsumptionRules.check(.v1(fields), against: purchase)
+                #expect(verdict.answer == .v1(fields))
+                #expect(verdict.warnings.map { $0.contains("version 2") } == (isAdvancedCommerce ? [] : [true]))
+            }
+            for isAdvancedCommerce in [true, false] {
+                let shared = Transaction.sample(
+                    type: type, isFamilyShared: true, isAdvancedCommerce: isAdvancedCommerce)
+                #expect(errors(.v1(fields), shared) == ["FamilyTransactionNotSupportedError"])
+            }
+        }
+        let unknown = try ConsumptionRules.check(.v1(fields), against: nil)
+        #expect(unknown.answer == .v1(fields) && unknown.warnings.count == 1)
+        #expect(try ConsumptionRules.check(answer(.undeliveredOther), against: nil).warnings.isEmpty)
     }
 }

@@ -122,8 +122,12 @@ import Testing
     @Test func `a deadline can only shorten, and must lie ahead`() async throws {
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             let start = DeliveryFixture.start
-            let late = try await fixture.send(deadline: start.addingTimeInterval(20 * 3600))
-            #expect(late.deadline == start.addingTimeInterval(12 * 3600))
+            let end = start.addingTimeInterval(12 * 3600)
+            for late in [end.addingTimeInterval(0.001), .distantFuture] {
+                await #expect(throws: ServiceError(.invalidRequest, "")) { try await fixture.send(deadline: late) }
+            }
+            let last = try await fixture.send(deadline: end)
+            #expect(last.deadline == end)
             let short = try await fixture.send(
                 answer: DeliveryFixture.answer(1), deadline: start.addingTimeInterval(60))
             #expect(short.deadline == start.addingTimeInterval(60))

@@ -48,6 +48,22 @@ struct FieldReaderTests {
         #expect(fields.error.reason == .invalidRequest)
     }
 
+    @Test(
+        arguments: [
+            (.number(1e23), "range", "`n` must be an integer from 0 to 5."),
+            (.number(-.infinity), "range", "`n` must be an integer from 0 to 5."),
+            (.number(0.5), "type", "`n` must be an integer from 0 to 5, not a number with a fraction."),
+            (.string("1"), "type", "`n` must be an integer from 0 to 5, not a string."),
+        ] as [(FieldValue, String, String)])
+    func `a whole number beyond all bounds is out of range, not of another type`(
+        value: FieldValue, rule: String, message: String
+    ) {
+        var fields = FieldReader(body: ["n": value])
+        #expect(fields.integer("n", from: 0...5) == nil)
+        #expect(rules(fields) == ["n \(rule)"])
+        #expect(fields.error.violations.first?.message == message)
+    }
+
     @Test func `what nobody reads is refused, the query's before what is wrong with the rest of it`() {
         var fields = FieldReader(
             path: [("id", "a b")], query: [("limit", "x"), ("colour", "red"), ("colour", "blue")],

@@ -73,6 +73,24 @@ struct AppleProxyConsumptionTests {
         #expect(try reply.json["errorMessage"]?.string?.contains("appleV1") == false)
     }
 
+    @Test(arguments: [ProductType.consumable, .autoRenewableSubscription, .nonConsumable])
+    func `version 1 passes whatever was bought, as Apple's libraries write it`(type: ProductType) async throws {
+        let purchase = Transaction.sample(id: "1", account: "A", type: type)
+        let right =
+            #"{"customerConsented":true,"consumptionStatus":2,"platform":1,"sampleContentProvided":false,"deliveryStatus":0,"appAccountToken":"","accountTenure":0,"playTime":0,"lifetimeDollarsRefunded":0,"lifetimeDollarsPurchased":0,"userStatus":1,"refundPreference":0}"#
+        let fixture = try await AppleProxyFixture(accounts: [[purchase]])
+        let reply = try await send(right, to: Self.v1, fixture)
+        #expect(reply.status == 202 && reply.body.isEmpty)
+        #expect(fixture.gateway.handOvers.map(\.message.version) == [.v1])
+        let unconsented = right.replacingOccurrences(of: "true", with: "false")
+        #expect(try await send(unconsented, to: Self.v1, fixture).json["errorCode"] == 4_000_035)
+        let nested = try await send(#"{"appleV1":\#(right)}"#, to: Self.v1, fixture)
+        #expect(nested.status == 400, "a shape of ours, not of Apple's")
+        #expect(try await send(right, to: Self.v2, fixture).status == 400, "the path decides the version")
+        let shared = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A", isFamilyShared: true)]])
+        #expect(try await send(right, to: Self.v1, shared).json["errorCode"] == 4_000_185)
+    }
+
     @Test func `a rule that needs the purchase has Apple's number too`() async throws {
         let fixture = try await AppleProxyFixture(accounts: [[.sample(id: "1", account: "A", isFamilyShared: true)]])
         let reply = try await send(Self.right, fixture)

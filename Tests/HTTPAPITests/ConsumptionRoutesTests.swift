@@ -34,7 +34,7 @@ struct ConsumptionRoutesTests {
     @Test func `every violation of the body is told at once`() async throws {
         let fixture = try await fixture()
         let body =
-            #"{"transactionId":"a b","environment":"Moon","deadline":"soon","customerConsented":false,"deliveryStatus":3,"colour":"red"}"#
+            #"{"transactionId":"a b","environment":"Moon","deadline":"soon","customerConsented":false,"deliveryStatus":true,"colour":"red"}"#
         let key = try #require(HTTPField.Name("Idempotency-Key"))
         let reply = try await fixture.send(.post, "\(target)?verbose=1", body: body, headers: [key: "a b"])
         #expect(reply.status == 400)
@@ -97,6 +97,38 @@ struct ConsumptionRoutesTests {
             try await fixture().send(.post, target, body: good, headers: [.contentType: "text/plain"]).status == 415)
         let withCharset = "application/json; charset=utf-8"
         #expect(try await fixture().send(.post, target, body: good, headers: [.contentType: withCharset]).status == 200)
+    }
+
+    @Test func `a deadline can only shorten what is allowed`() async throws {
+        // The request came at 22:13:20, an hour after Apple signed it: the case ends an hour before 12 hours are over.
+        let purchase = Transaction.sample(id: "1", account: "A", type: .autoRenewableSubscription)
+        for (deadline, isAllowed) in [
+            ("2030-01-01T00:00:00Z", false), ("2023-11-15T09:13:20.001Z", false), ("2023-11-15T09:13:20Z", true),
+            ("2023-11-14T22:13:20Z", false), ("2023-11-14T22:13:21Z", true),
+        ] {
+            let fixture = try await RequestHandlerFixture(accounts: [[purchase]])
+            try await fixture.stack.receive(.sample("n1", at: -1, received: 0, transaction: purchase))
+            let body = good.dropLast() + #","deadline":"\#(deadline)"}"#
+            let reply = try await fixture.send(.post, target, body: String(body))
+            #expect(reply.status == (isAllowed ? 200 : 400), "\(deadline)")
+            guard !isAllowed else { continue }
+            let violation = try #require(try reply.json["violations"]?.array?.first)
+            #expect(try fields(reply) == ["deadline"])
+            #expect(["future", "latest"].contains(violation["rule"]?.string))
+            // With what else is wrong, be it the body or what the purchase forbids.
+            let more = body.dropLast() + #","consumptionPercentage":5,"colour":1}"#
+            let all = try await fixture.send(.post, target, body: String(more))
+            #expect(try Set(fields(all)) == ["deadline", "consumptionPercentage", "colour"])
+            let forbidden = body.dropLast() + #","consumptionPercentage":5}"#
+            let both = try await fixture.send(.post, target, body: String(forbidden))
+            #expect(try Set(fields(both)) == ["deadline", "consumptionPercentage"])
+        }
+        // Of a request that is not known here, Apple's twelve hours from now.
+        for (deadline, status) in [("2023-11-15T10:13:20Z", 200), ("2023-11-15T10:13:20.001Z", 400)] {
+            let fixture = try await fixture()
+            let body = good.dropLast() + #","deadline":"\#(deadline)"}"#
+            #expect(try await fixture.send(.post, target, body: String(body)).status == status)
+        }
     }
 
     @Test func `version 1 fields stand in appleV1 and nowhere else`() async throws {

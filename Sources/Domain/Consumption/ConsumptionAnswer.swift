@@ -2,7 +2,7 @@
 package enum ConsumptionAnswer: Sendable, Equatable {
     /// For every purchase but those made through Advanced Commerce.
     case v2(ConsumptionV2)
-    /// For purchases made through Advanced Commerce.
+    /// For purchases made through Advanced Commerce; deprecated, but taken, for all others.
     case v1(ConsumptionV1)
 
     /// Apple's version of the endpoint that takes it.

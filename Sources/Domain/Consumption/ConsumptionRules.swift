@@ -1,6 +1,7 @@
 /// Apple's rules for consumption answers: what can be told from the body alone, and what the purchase decides.
 ///
-/// Source: https://developer.apple.com/documentation/appstoreserverapi/consumptionrequest
+/// Source: https://developer.apple.com/documentation/appstoreserverapi/consumptionrequest,
+/// https://developer.apple.com/documentation/appstoreserverapi/consumptionrequestv1
 package enum ConsumptionRules {
     /// Names of Apple's errors for these rules; the code is nil where Apple publishes none.
     enum AppleError {
@@ -12,7 +13,6 @@ package enum ConsumptionRules {
         static let autoRenewablePercentage = AppleErrorName("ConsumptionPercentageAutoRenewableSubscriptionError", nil)
         static let familyShared = AppleErrorName("FamilyTransactionNotSupportedError", 4_000_185)
         static let advancedCommerce = AppleErrorName("AdvancedCommerceTransactionNotSupportedError", nil)
-        static let transactionType = AppleErrorName("InvalidTransactionTypeNotSupportedError", 4_000_047)
     }
 
     /// The whole of a percentage, in milliunits.
@@ -66,7 +66,11 @@ package enum ConsumptionRules {
     }
 
     /// Reads the fields of a version 1 answer.
-    package static func version1(_ fields: inout FieldReader) -> Reading {
+    ///
+    /// `reason`: why it is one, where the caller has not said so.
+    package static func version1(_ fields: inout FieldReader, because reason: String = "") -> Reading {
+        fields.unknownFieldProblem = "is not a field of Apple's version 1\(reason); remove it"
+        fields.missingFieldProblem = "is required in Apple's version 1\(reason)"
         fields.consent("customerConsented")
         let codes = Version1Codes.read(&fields)
         let token = fields.string(
@@ -140,109 +144,58 @@ package enum ConsumptionRules {
     }
 }
 
-// MARK: What the purchase decides
+// MARK: Which version it is
 
 extension ConsumptionRules {
-    /// What the rules of the purchase look at in an answer; nil what is missing, or breaks a rule of its own.
-    package enum Outline: Sendable {
-        case v2(ConsumptionV2.DeliveryStatus?, percentage: Int32?, ConsumptionV2.RefundPreference?)
-        case v1
+    /// The fields that version 1 alone has.
+    private static let version1Fields = [
+        "accountTenure", "appAccountToken", "consumptionStatus", "lifetimeDollarsPurchased", "lifetimeDollarsRefunded",
+        "platform", "playTime", "userStatus",
+    ]
+    /// The field that version 2 alone has.
+    private static let version2Field = "consumptionPercentage"
+    /// The fields that are numbers in version 1 and words in version 2.
+    private static let codedFields = ["deliveryStatus", "refundPreference"]
 
-        fileprivate init(_ answer: ConsumptionAnswer) {
-            switch answer {
-            case .v2(let fields):
-                self = .v2(
-                    fields.deliveryStatus, percentage: fields.consumptionPercentage, fields.refundPreference)
-            case .v1: self = .v1
-            }
-        }
-    }
-
-    /// What the rules that need the purchase made of an answer.
-    package struct Verdict: Sendable, Equatable {
-        /// The answer as it is sent, with what could be filled in.
-        package let answer: ConsumptionAnswer
-        /// What is allowed but worth a second look.
-        package let warnings: [String]
-    }
-
-    /// Checks an answer against the purchase that it is about.
+    /// Reads an answer of either version: version 1 inside `appleV1` or flat, as Apple writes it; else version 2.
     ///
-    /// - Throws: `invalidRequest` with every broken rule.
-    package static func check(
-        _ answer: ConsumptionAnswer, against purchase: PurchaseFacts
-    ) throws(ServiceError) -> Verdict {
-        let violations = violations(of: Outline(answer), against: purchase)
-        guard violations.isEmpty else { throw .invalid(violations) }
-        guard case .v2(var fields) = answer, purchase.productType != .autoRenewableSubscription else {
-            return Verdict(answer: answer, warnings: [])
-        }
-        if fields.deliveryStatus != .delivered, fields.consumptionPercentage == nil { fields.consumptionPercentage = 0 }
-        let isUnclear = fields.refundPreference == .grantProrated && fields.consumptionPercentage == nil
-        return Verdict(
-            answer: .v2(fields),
-            warnings: isUnclear
-                ? [
-                    "GRANT_PRORATED without consumptionPercentage: Apple's pages differ on whether one is needed; give one above 0 and below 100000."
-                ] : [])
-    }
-
-    /// Every rule that an answer breaks by the purchase that it is about.
-    package static func violations(of outline: Outline, against purchase: PurchaseFacts) -> [Violation] {
-        switch outline {
-        case .v2(let status, let percentage, let preference):
-            violations(of: status, percentage, preference, against: purchase)
-        case .v1 where purchase.isAdvancedCommerce: []
-        case .v1:
-            [
-                Violation(
-                    field: "appleV1", rule: "advancedCommerce",
-                    message:
-                        "Apple's version 1 is for purchases made through Advanced Commerce; send the version 2 fields for this one.",
-                    appleError: AppleError.transactionType)
-            ]
-        }
-    }
-
-    private static func violations(
-        of status: ConsumptionV2.DeliveryStatus?, _ percentage: Int32?, _ preference: ConsumptionV2.RefundPreference?,
-        against purchase: PurchaseFacts
-    ) -> [Violation] {
-        var violations: [Violation] = []
-        func refuse(_ field: String, _ rule: String, _ message: String, _ error: AppleErrorName) {
-            violations.append(Violation(field: field, rule: rule, message: message, appleError: error))
-        }
-        if purchase.isFamilyShared {
-            refuse(
-                "transactionId", "familyShared",
-                "This purchase came through Family Sharing; Apple takes no consumption information for it.",
-                AppleError.familyShared)
-        }
-        if purchase.isAdvancedCommerce {
-            refuse(
-                "transactionId", "advancedCommerce",
-                "This purchase was made through Advanced Commerce; send the twelve version 1 fields in `appleV1` instead.",
-                AppleError.advancedCommerce)
-        }
-        if purchase.productType == .autoRenewableSubscription {
-            if percentage != nil {
-                refuse(
-                    "consumptionPercentage", "autoRenewable",
-                    "Leave `consumptionPercentage` out for an auto-renewable subscription: Apple computes it.",
-                    AppleError.autoRenewablePercentage)
+    /// A flat answer is of version 1 if it has a field of that version alone, or a number where version 2 has a word.
+    ///
+    /// `passThrough`: names that version 2 takes unchecked.
+    package static func read(_ fields: inout FieldReader, passThrough: Set<String> = []) -> Reading {
+        guard !fields.holds("appleV1") else { return nested(&fields) }
+        var first = version1Fields.filter(fields.holds)
+        var second = ([version2Field] + passThrough.subtracting(version1Fields).sorted()).filter(fields.holds)
+        for name in codedFields {
+            switch fields.peek(name) {
+            case .integer, .number: first.append(name)
+            case .string: second.append(name)
+            default: break
             }
-            return violations
         }
-        // Of what was not delivered, nothing was consumed.
-        let consumed = percentage ?? (status == nil || status == .delivered ? nil : 0)
-        if preference == .grantProrated, let consumed, consumed <= 0 || consumed >= wholePercentage {
-            refuse(
-                "refundPreference", "prorated",
-                status == nil || status == .delivered
-                    ? "`GRANT_PRORATED` needs a `consumptionPercentage` above 0 and below 100000."
-                    : "`GRANT_PRORATED` is not possible for an undelivered purchase, of which nothing was consumed; prefer `GRANT_FULL`.",
-                AppleError.refundPreference)
-        }
-        return violations
+        guard let sign = first.first else { return version2(&fields, passThrough: passThrough) }
+        guard second.isEmpty else { return mixed(&fields, first, second) }
+        return version1(&fields, because: ", which this body is for its `\(sign)`")
+    }
+
+    private static func nested(_ fields: inout FieldReader) -> Reading {
+        fields.unknownFieldProblem = "cannot stand beside `appleV1`; put version 1 fields inside it"
+        let reading = fields.object("appleV1", expected: "an object of the version 1 fields") { version1(&$0) }
+        return reading ?? Reading(outline: .v1, answer: nil)
+    }
+
+    /// Fields of both versions are one mistake, not one for each field; what both have alike is read all the same.
+    private static func mixed(_ fields: inout FieldReader, _ first: [String], _ second: [String]) -> Reading {
+        func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
+        let isNumber = codedFields.contains(where: first.contains) || codedFields.contains(where: second.contains)
+        fields.note(
+            "appleV1", "mixedVersions",
+            "Send the fields of one version of Apple's: \(list(first)) can only be of version 1, which is best put into"
+                + " `appleV1`, and \(list(second)) of version 2"
+                + (isNumber ? "; \(list(codedFields)) are numbers in the one and words in the other." : "."))
+        _ = fields.takeAll(Set(version1Fields + codedFields + second))
+        fields.consent("customerConsented")
+        _ = fields.boolean("sampleContentProvided", AppleError.sampleContentProvided)
+        return Reading(outline: .v1, answer: nil)
     }
 }

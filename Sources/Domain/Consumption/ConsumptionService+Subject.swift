@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 extension ConsumptionService {
     /// What an answer is about, as far as it is known.
@@ -34,15 +34,22 @@ extension ConsumptionService {
         return subject
     }
 
-    /// The rules of the purchase that an answer breaks which cannot be sent anyway, as far as the purchase is known here: by
-    /// its case, without a question to Apple.
+    /// The rules of the purchase and of the time that there is, which an answer breaks that cannot be sent anyway: as far as
+    /// the purchase is known here, by its case, without a question to Apple.
     ///
-    /// - Returns: none where the purchase is not known, or cannot be found out.
+    /// `target`: nil when what the answer is about cannot be read either.
+    ///
+    /// - Returns: none of the purchase where that is not known, or cannot be found out.
     package func violations(
-        of outline: ConsumptionRules.Outline, about target: Target, in environment: AppStoreEnvironment?, _ app: App
+        of outline: ConsumptionRules.Outline, until deadline: Date?, about target: Target?,
+        in environment: AppStoreEnvironment?, _ app: App
     ) async -> [Violation] {
-        guard let purchase = try? await subject(of: target, environment, app).purchase else { return [] }
-        return ConsumptionRules.violations(of: outline, against: purchase)
+        var found: Subject?
+        if let target { found = try? await subject(of: target, environment, app) }
+        let now = clock.now()
+        let latest = latestDeadline(of: found?.refundCase, at: now)
+        return ConsumptionRules.violations(ofDeadline: deadline, latest: latest, at: now)
+            + (found?.purchase.map { ConsumptionRules.violations(of: outline, against: $0) } ?? [])
     }
 
     /// What is known here of what a request is about.

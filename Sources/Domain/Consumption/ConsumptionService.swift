@@ -137,29 +137,24 @@ package struct ConsumptionService: Sendable {
     ) async throws(ServiceError) -> Delivery {
         let subject = try await subject(of: request, call, until: waitEnd)
         let createdAt = clock.now()
-        let deadline = try deadline(of: request, subject.refundCase, at: createdAt)
-        var verdict = ConsumptionRules.Verdict(answer: request.answer, warnings: [])
-        if let purchase = subject.purchase { verdict = try ConsumptionRules.check(request.answer, against: purchase) }
+        let latest = latestDeadline(of: subject.refundCase, at: createdAt)
+        let verdict = try ConsumptionRules.check(
+            request.answer, against: subject.purchase,
+            and: ConsumptionRules.violations(ofDeadline: request.deadline, latest: latest, at: createdAt))
         return Delivery(
             id: makeID(createdAt), app: call.app.slug, caseID: subject.refundCase?.id, user: subject.user,
             caller: request.caller, transactionID: subject.transactionID, environment: subject.environment,
             purchase: subject.purchase, version: verdict.answer.version, body: gateway.consumptionBody(verdict.answer),
-            createdAt: createdAt, deadline: deadline, requestedDeadline: request.deadline,
+            createdAt: createdAt, deadline: request.deadline ?? latest, requestedDeadline: request.deadline,
             nextAttemptAt: createdAt, warnings: verdict.warnings + Self.warnings(subject.refundCase))
     }
 
-    /// The end of the answer's use: the case's, or Apple's 12 hours from now; a caller can only shorten it.
-    private func deadline(
-        of request: Request, _ refundCase: RefundCase?, at now: Date
-    ) throws(ServiceError) -> Date {
-        if let given = request.deadline, given <= now {
-            throw .invalid([
-                Violation(field: "deadline", rule: "future", message: "`deadline` must lie in the future.")
-            ])
+    /// The end of an answer's use: the case's, or Apple's 12 hours from now.
+    func latestDeadline(of refundCase: RefundCase?, at now: Date) -> Date {
+        guard let refundCase, refundCase.takesAnswers(at: now), refundCase.deadline > now else {
+            return now.addingTimeInterval(RefundCase.answerWindow)
         }
-        var latest = now.addingTimeInterval(RefundCase.answerWindow)
-        if let refundCase, refundCase.takesAnswers(at: now), refundCase.deadline > now { latest = refundCase.deadline }
-        return min(request.deadline ?? latest, latest)
+        return refundCase.deadline
     }
 }
 

@@ -3,7 +3,7 @@ package enum FieldValue: Sendable, Equatable {
     case null
     case boolean(Bool)
     case integer(Int64)
-    /// A number that is not an integer within 64 bits.
+    /// A number that is not an integer within 64 bits: one with a fraction, or one that is too large.
     case number(Double)
     case string(String)
     case array([FieldValue])
@@ -16,11 +16,16 @@ package enum FieldValue: Sendable, Equatable {
         case .null: "null"
         case .boolean: "a boolean"
         case .integer: "an integer"
-        case .number: "a number"
+        case .number: isBeyondIntegers ? "a number" : "a number with a fraction"
         case .string: "a string"
         case .array: "an array"
         case .object: "an object"
         }
+    }
+
+    /// Whether it is a number that is too large for any integer of ours, whose fraction nobody need ask for.
+    var isBeyondIntegers: Bool {
+        if case .number(let value) = self { value.magnitude >= 0x1p63 } else { false }
     }
 
     /// Whether it is made of other values.
@@ -155,6 +160,7 @@ extension FieldReader {
         switch value {
         case .integer(let value): number = Number(exactly: value)
         case .string(let text) where position != .body: number = Number(text)
+        case .number where value.isBeyondIntegers: number = nil
         default: return refuse(value, name, expected(), error)
         }
         guard let number, range.contains(number) else { return refuse(name, "range", expected(), error) }

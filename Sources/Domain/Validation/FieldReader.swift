@@ -14,6 +14,8 @@ package struct FieldReader: Sendable {
 
     /// What is wrong with a field of the body that nobody has read, after its name.
     package var unknownFieldProblem = "is not a field of this request; remove it"
+    /// What is wrong with a missing value, after its name and before what it must be.
+    package var missingFieldProblem = "is required"
 
     private let path: Parameters
     private let query: Parameters
@@ -148,6 +150,9 @@ extension FieldReader {
     /// Whether the body has a field that has not been read yet.
     package func holds(_ name: String) -> Bool { body[name] != nil }
 
+    /// A field of the body that has not been read yet, left to be read.
+    func peek(_ name: String) -> FieldValue? { body[name] }
+
     /// Notes a field of the body that must not be given here, if it is.
     package mutating func forbid(_ name: String, _ rule: String, _ message: String) {
         if body.removeValue(forKey: name) != nil { note(name, rule, message) }
@@ -197,7 +202,7 @@ extension FieldReader {
             }
         }
         if found == nil, isRequired {
-            note(name, "required", "`\(qualified(name))` is required: \(expected()).", error)
+            note(name, "required", "`\(qualified(name))` \(missingFieldProblem): \(expected()).", error)
         }
         return found
     }

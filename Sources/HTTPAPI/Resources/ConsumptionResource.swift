@@ -32,14 +32,13 @@ struct ConsumptionRoutes: Sendable {
         let isSubjectKnown = fields.isValidSoFar
         let key = fields.idempotencyKey()
         let deadline = fields.time("deadline")
-        let reading = Self.answer(&fields, app)
+        let reading = ConsumptionRules.read(&fields, passThrough: app.additionalConsumptionFields)
         guard fields.isValid, let subject, let answer = reading.answer else {
             // What the purchase forbids is told along, so that whoever mends the body need not come a third time.
-            if let subject, isSubjectKnown {
-                fields.note(
-                    await service.violations(
-                        of: reading.outline, about: subject.target, in: subject.environment, app))
-            }
+            fields.note(
+                await service.violations(
+                    of: reading.outline, until: deadline, about: isSubjectKnown ? subject?.target : nil,
+                    in: subject?.environment, app))
             throw fields.error
         }
         let (caller, environment) = (input.caller?.name ?? "", subject.environment)
@@ -63,18 +62,6 @@ struct ConsumptionRoutes: Sendable {
     /// How long the client waits; with both preferences, so long and no longer (RFC 7240 section 4.3).
     private func wait(_ preferences: PreferHeader) -> Duration {
         preferences.wait.map(Duration.seconds) ?? (preferences.respondsAsync ? .zero : defaultWait)
-    }
-
-    /// Version 1 when `appleV1` is there, else version 2.
-    private static func answer(_ fields: inout FieldReader, _ app: App) -> ConsumptionRules.Reading {
-        guard fields.holds("appleV1") else {
-            return ConsumptionRules.version2(&fields, passThrough: app.additionalConsumptionFields)
-        }
-        fields.unknownFieldProblem = "cannot stand beside `appleV1`; put version 1 fields inside it"
-        let reading = fields.object("appleV1", expected: "an object of the version 1 fields") {
-            ConsumptionRules.version1(&$0)
-        }
-        return reading ?? ConsumptionRules.Reading(outline: .v1, answer: nil)
     }
 }
 

@@ -109,8 +109,12 @@ import Testing
     @Test func `a given deadline shortens the case's and cannot outlast it`() async throws {
         try await DeliveryFixture.with(accounts: [[purchase]], isDispatching: false) { fixture in
             _ = try await fixture.openCase(purchase, signedAt: fixture.now.addingTimeInterval(-6 * 3600))
-            let late = try await fixture.send(deadline: fixture.now.addingTimeInterval(10 * 3600))
-            #expect(late.deadline == fixture.now.addingTimeInterval(6 * 3600))
+            let end = fixture.now.addingTimeInterval(6 * 3600)
+            await #expect(throws: ServiceError(.invalidRequest, "")) {
+                try await fixture.send(deadline: end.addingTimeInterval(0.001))
+            }
+            let last = try await fixture.send(deadline: end)
+            #expect(last.deadline == end)
         }
     }
 

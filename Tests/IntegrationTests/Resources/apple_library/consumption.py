@@ -40,9 +40,32 @@ def check(stage, environment):
         },
         "consumption as it came in",
     )
-    apple.send_consumption_data(advanced, _report_of_version_1())
-    received = stage.simulator.received(app, "Send Consumption Information V1")
-    checks.equal(received["body"]["consumptionStatus"], 2, "consumption of version 1 as it came in")
+    subscribed = stage.buy(account, "gold", "Auto-Renewable Subscription", subscriptionGroupIdentifier="first")
+    consumable = stage.buy(account, "coins.1", "Consumable")["transactionId"]
+    for identifier in [consumable, subscribed["transactionId"], advanced]:
+        apple.send_consumption_data(identifier, _report_of_version_1())
+        checks.equal(apple.answer.status_code, 202, "status of consumption of version 1")
+        received = stage.simulator.received(app, "Send Consumption Information V1")
+        checks.equal(received["status"], 202, "status of version 1 as the App Store gave it")
+        checks.equal(received["path"].rsplit("/", 1)[-1], identifier, "transaction of version 1 as it came in")
+        checks.equal(
+            received["body"],
+            {
+                "accountTenure": 4,
+                "appAccountToken": "7e3fb20b-4cdb-47cc-936d-99d65f608138",
+                "consumptionStatus": 2,
+                "customerConsented": True,
+                "deliveryStatus": 0,
+                "lifetimeDollarsPurchased": 2,
+                "lifetimeDollarsRefunded": 1,
+                "platform": 1,
+                "playTime": 5,
+                "refundPreference": 2,
+                "sampleContentProvided": False,
+                "userStatus": 1,
+            },
+            "consumption of version 1 as it came in",
+        )
 
     for change, error in [
         ({"customerConsented": False}, APIError.INVALID_CUSTOMER_CONSENTED),
@@ -52,11 +75,19 @@ def check(stage, environment):
         checks.refused(
             lambda: apple.send_consumption_information(bought, _report(**change)), error, f"consumption with {change}"
         )
-    checks.refused(
-        lambda: apple.send_consumption_data(advanced, _report_of_version_1(customerConsented=False)),
-        APIError.INVALID_CUSTOMER_CONSENTED,
-        "consumption of version 1 without consent",
-    )
+    for change, error in [
+        ({"customerConsented": False}, APIError.INVALID_CUSTOMER_CONSENTED),
+        ({"customerConsented": None}, APIError.INVALID_CUSTOMER_CONSENTED),
+        ({"accountTenure": None, "rawAccountTenure": 8}, APIError.INVALID_ACCOUNT_TENURE),
+        ({"appAccountToken": "nobody"}, APIError.INVALID_APP_ACCOUNT_TOKEN),
+        ({"deliveryStatus": None, "rawDeliveryStatus": 6}, APIError.INVALID_DELIVERY_STATUS),
+        ({"playTime": None}, APIError.INVALID_PLAY_TIME),
+    ]:
+        checks.refused(
+            lambda: apple.send_consumption_data(consumable, _report_of_version_1(**change)),
+            error,
+            f"consumption of version 1 with {change}",
+        )
     checks.refused(
         lambda: apple.send_consumption_information("1", _report()),
         APIError.TRANSACTION_ID_NOT_FOUND,
@@ -77,18 +108,21 @@ def _report(**changes):
     )
 
 
-def _report_of_version_1(customerConsented=True):  # pylint: disable=invalid-name
+def _report_of_version_1(**changes):
     return ConsumptionRequestV1(
-        customerConsented=customerConsented,
-        consumptionStatus=ConsumptionStatus.PARTIALLY_CONSUMED,
-        platform=Platform.APPLE,
-        sampleContentProvided=False,
-        deliveryStatus=DeliveryStatusV1.DELIVERED_AND_WORKING_PROPERLY,
-        appAccountToken="",
-        accountTenure=AccountTenure.UNDECLARED,
-        playTime=PlayTime.UNDECLARED,
-        lifetimeDollarsRefunded=LifetimeDollarsRefunded.UNDECLARED,
-        lifetimeDollarsPurchased=LifetimeDollarsPurchased.UNDECLARED,
-        userStatus=UserStatus.ACTIVE,
-        refundPreference=RefundPreferenceV1.UNDECLARED,
+        **{
+            "customerConsented": True,
+            "consumptionStatus": ConsumptionStatus.PARTIALLY_CONSUMED,
+            "platform": Platform.APPLE,
+            "sampleContentProvided": False,
+            "deliveryStatus": DeliveryStatusV1.DELIVERED_AND_WORKING_PROPERLY,
+            "appAccountToken": "7e3fb20b-4cdb-47cc-936d-99d65f608138",
+            "accountTenure": AccountTenure.THIRTY_DAYS_TO_NINETY_DAYS,
+            "playTime": PlayTime.ONE_DAY_TO_FOUR_DAYS,
+            "lifetimeDollarsRefunded": LifetimeDollarsRefunded.ZERO_DOLLARS,
+            "lifetimeDollarsPurchased": LifetimeDollarsPurchased.ONE_CENT_TO_FORTY_NINE_DOLLARS_AND_NINETY_NINE_CENTS,
+            "userStatus": UserStatus.ACTIVE,
+            "refundPreference": RefundPreferenceV1.PREFER_DECLINE,
+            **changes,
+        }
     )
