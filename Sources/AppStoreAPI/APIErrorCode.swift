@@ -132,6 +132,14 @@ package enum APIErrorCode: String, Sendable, Hashable, CaseIterable {
         }
     }
 
+    /// Whether it is about the app that the token names, and not about what was asked of it.
+    package var isAboutOurApp: Bool {
+        switch self {
+        case .invalidAppIdentifier, .appNotFound, .appNotFoundRetryable: true
+        default: false
+        }
+    }
+
     /// Whether Apple has stopped sending it.
     package var isDeprecated: Bool {
         self == .invalidExcludeRevoked || self == .invalidTransactionNotConsumable

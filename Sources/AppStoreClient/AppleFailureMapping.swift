@@ -69,6 +69,13 @@ struct AppleFailureMapping: Sendable {
             return ServiceError(
                 .appleRateLimited, "Apple's rate limit for this app and endpoint is reached.",
                 retryAfter: retryAfter(response) ?? .seconds(1), apple: apple)
+        case 400..<500 where known?.isAboutOurApp == true:
+            return ServiceError(
+                .appleAppUnknown,
+                "Apple does not know the app as it is configured here; the platform team must look at it.",
+                cause:
+                    "\(name) from \(apple.endpoint) in \(apple.environment.rawValue): check the app's bundle id and Apple app id",
+                retryAfter: known?.isRetryable == true ? .seconds(1) : nil, apple: apple)
         case 400..<500:
             // Some of Apple's errors ask to be tried again.
             return ServiceError(

@@ -30,6 +30,34 @@ struct Answer: Sendable {
         return Answer(status: status, contentType: json, body: .bytes(writer.takeBytes()))
     }
 
+    /// The same answer to HEAD: without its body, but with the length that it has (RFC 9110 section 8.6).
+    ///
+    /// What is written piece by piece is written for its length, as no answer may be left open that has no body to end.
+    func withoutBody() async -> Answer {
+        let length: Int
+        switch body {
+        case .bytes(let bytes): length = bytes.count
+        case .stream(let write):
+            let counter = BodyLength()
+            var writer: any ResponseBodyWriter = counter
+            // It cannot fail but by a client that is gone, whom no answer reaches.
+            try? await write(&writer)
+            length = counter.count
+        }
+        var head = Answer(status: status, contentType: contentType, headers: headers, body: .bytes([]))
+        head.headers[.contentLength] = String(length)
+        return head
+    }
+
+    /// Counts what would be sent.
+    private final class BodyLength: ResponseBodyWriter {
+        // Written by one task at a time: the body's own.
+        nonisolated(unsafe) private(set) var count = 0
+
+        func write(_ buffer: ByteBuffer) async throws { count += buffer.readableBytes }
+        consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+    }
+
     /// The answer as HummingbirdCore sends it.
     ///
     /// `preferenceApplied`: which of the client's preferences were honoured, if any.

@@ -48,6 +48,8 @@ package enum ProblemResponse {
                 for refundCase in error.cases { writer.object { CaseBody.writeSummary(refundCase, to: &$0) } }
             }
         }
+        writer.memberIfPresent("owner", error.owner?.value)
+        writer.memberIfPresent("user", error.user?.value)
     }
 
     /// Writes the member `problem`, where a part of a larger answer failed.
@@ -72,12 +74,13 @@ package enum ProblemResponse {
             .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
             .conflict
         case .snapshotExpired, .cursorExpired, .notificationTooOld: .gone
-        case .idempotencyKeyReused: .unprocessableContent
+        case .idempotencyKeyReused, .notificationNotSigned: .unprocessableContent
         case .payloadTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
         case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .tooManyRequests
         case .appleRejected: error.apple.map { HTTPResponse.Status(code: $0.httpStatus) } ?? .badRequest
-        case .appleUnauthorized, .appleAnswerInvalid, .environmentNotSupported, .outcomeUnknown: .badGateway
+        case .appleUnauthorized, .appleAppUnknown, .appleAnswerInvalid, .environmentNotSupported, .outcomeUnknown:
+            .badGateway
         case .appleUnavailable, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy,
             .overloaded:
             .serviceUnavailable
@@ -119,6 +122,7 @@ package enum ProblemResponse {
         case .deliveryEnded: "The delivery has ended"
         case .consentWithdrawn: "Consent was withdrawn"
         case .signatureInvalid: "Apple did not sign this"
+        case .notificationNotSigned: "Apple did not sign this notification"
         case .notificationMisdirected: "A notification for another app or environment"
         case .notificationTooOld: "The notification is older than what is kept"
         case .verificationBusy: "Too many certificate chains at once"
@@ -133,6 +137,7 @@ package enum ProblemResponse {
         case .appleRejected: "Apple rejected the request"
         case .appleRateLimited: "Apple's rate limit is reached"
         case .appleUnauthorized: "Apple refused our token"
+        case .appleAppUnknown: "Apple does not know our app"
         case .noProductionRelease: "The app has no production release"
         case .appleUnavailable: "Apple cannot be reached"
         case .appleAnswerInvalid: "Apple's answer did not verify"

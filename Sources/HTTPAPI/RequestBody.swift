@@ -18,6 +18,16 @@ enum RequestBodyReader {
         return bytes
     }
 
+    /// Whether a request brings a body that its route does not take, and that somebody may think is heeded.
+    ///
+    /// - Throws: `payloadTooLarge`.
+    static func hasUnexpected(
+        _ request: Request, _ body: Route.Body, maximumBytes: Int
+    ) async throws(ServiceError) -> Bool {
+        guard body == .none, request.method != .get, request.method != .head else { return false }
+        return try await !collect(request, maximumBytes: maximumBytes).isEmpty
+    }
+
     private static var undeclared: ServiceError {
         ServiceError(.unsupportedMediaType, "Send the body as `Content-Type: application/json`.")
     }

@@ -12,10 +12,17 @@ extension RequestInput {
     ///
     /// - Throws: `malformedJSON` with the place of the fault.
     func fields(headers known: [HTTPField.Name] = []) throws(ServiceError) -> FieldReader {
-        FieldReader(
+        var fields = FieldReader(
             path: parameters, query: query,
             headers: known.flatMap { name in headers[values: name].map { (name.rawName, $0) } },
             body: try body.map(FieldValue.fields(of:)) ?? [:])
+        if hasUnexpectedBody {
+            fields.note(
+                "body", "unexpected",
+                "This route takes no body and would ignore what it says; leave it out. What the route knows goes into its path and query."
+            )
+        }
+        return fields
     }
 }
 

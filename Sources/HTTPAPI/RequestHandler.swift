@@ -81,7 +81,8 @@ package struct RequestHandler: Sendable {
             answer = ProblemResponse.answer(error, requestID: requestID)
             if case .methodNotAllowed = error.reason { answer.headers[.allow] = allowedMethods(request) }
         }
-        let applied = preferences.applied(canRespondAsync: route?.goesOn ?? false)
+        let applied = preferences.applied(goesOn: route?.goesOn ?? false)
+        if request.method == .head { answer = await answer.withoutBody() }
         record.status = answer.status
         record.duration = start.duration(to: .now)
         meter.count(record)
@@ -103,19 +104,25 @@ package struct RequestHandler: Sendable {
         _ encoded: [(name: String, value: Substring)]
     ) async throws(ServiceError) -> Answer {
         let parameters = try Self.decode(encoded)
-        if let caller = context.caller, let app = parameters.first(where: { $0.name == "app" }) {
-            switch route.access {
-            case .open, .authenticated: break
-            case .scope(let scope): try caller.require(scope, for: app.value)
-            case .anyScope(let scopes): try caller.require(anyOf: scopes, for: app.value)
+        if let apps = route.apps, let slug = parameters.first(where: { $0.name == "app" })?.value {
+            // First, as no scope could be granted for an app that is not there.
+            _ = try apps.app(slug)
+            if let caller = context.caller {
+                switch route.access {
+                case .open, .authenticated: break
+                case .scope(let scope): try caller.require(scope, for: slug)
+                case .anyScope(let scopes): try caller.require(anyOf: scopes, for: slug)
+                }
             }
         }
         let preferences = context.preferences
-        let wait = route.goesOn ? nil : preferences.wait.map(Duration.seconds)
+        let wait = route.goesOn ? nil : preferences.wait(goesOn: false).map(Duration.seconds)
         let input = RequestInput(
             requestID: context.requestID, headers: request.headers, preferences: preferences,
             parameters: parameters, query: try QueryString.parse(request.uri.query),
             body: try await RequestBodyReader.read(request, route.body, maximumBytes: options.maximumBodyBytes),
+            hasUnexpectedBody: try await RequestBodyReader.hasUnexpected(
+                request, route.body, maximumBytes: options.maximumBodyBytes),
             caller: context.caller, deadline: context.start + min(options.deadline, wait ?? options.deadline),
             slot: context.slot)
         return try await route.handler(input)

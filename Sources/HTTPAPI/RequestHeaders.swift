@@ -25,12 +25,17 @@ struct PreferHeader: Sendable {
         }
     }
 
+    /// How many seconds at most a request may take.
+    ///
+    /// `goesOn`: whether it goes on after an early answer. No time at all could not be honoured otherwise but by a failure.
+    func wait(goesOn: Bool) -> Int? { goesOn || wait != 0 ? wait : nil }
+
     /// What of it is honoured, for the answer; nil when nothing is.
     ///
-    /// `canRespondAsync`: whether the request goes on after an early answer.
-    func applied(canRespondAsync: Bool) -> String? {
-        let async = respondsAsync && canRespondAsync ? "respond-async" : nil
-        let applied = [async, wait.map { "wait=\($0)" }].compactMap(\.self)
+    /// `goesOn`: whether the request goes on after an early answer.
+    func applied(goesOn: Bool) -> String? {
+        let async = respondsAsync && goesOn ? "respond-async" : nil
+        let applied = [async, wait(goesOn: goesOn).map { "wait=\($0)" }].compactMap(\.self)
         return applied.isEmpty ? nil : applied.joined(separator: ", ")
     }
 

@@ -12,6 +12,8 @@ package struct RequestInput: Sendable {
     let query: [(name: String, value: String)]
     /// The whole body; nil where the route takes none.
     let body: [UInt8]?
+    /// Whether a body came where the route takes none, and which would be ignored.
+    let hasUnexpectedBody: Bool
     /// Who asks; nil on listeners that do not authenticate.
     let caller: Caller?
     /// No wait lasts beyond this.

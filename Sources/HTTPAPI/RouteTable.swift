@@ -28,13 +28,17 @@ struct RouteTable: Sendable {
 
     private var nodes = [Node()]
 
+    /// Whatever takes GET takes HEAD too (RFC 9110 section 9.3.2).
+    ///
     /// `routes`: method and path of each; in the path, `{name}` is a parameter, which a verb may follow.
     init(_ routes: [(method: HTTPRequest.Method, path: String)]) {
         for (number, (method, path)) in routes.enumerated() {
             var node = 0
             for segment in path.split(separator: "/") { node = child(of: node, segment) }
             nodes[node].routes.append((method, number))
-            nodes[node].allowed = nodes[node].routes.map(\.method.rawValue).sorted().joined(separator: ", ")
+            let methods = nodes[node].routes.map(\.method)
+            let allowed = Set(methods.contains(.get) ? methods + [.head] : methods)
+            nodes[node].allowed = allowed.map(\.rawValue).sorted().joined(separator: ", ")
         }
     }
 
@@ -53,6 +57,7 @@ struct RouteTable: Sendable {
             start = end < bytes.endIndex ? bytes.index(after: end) : end
         }
         let routes = nodes[node].routes
+        let method = method == .head ? .get : method
         if let found = routes.first(where: { $0.method == method }) {
             return .found(found.route, parameters: parameters)
         }
@@ -120,7 +125,7 @@ package struct Route: Sendable {
 
     /// What a route takes behind the head of a request.
     enum Body: Sendable {
-        /// Nothing; what comes is left unread.
+        /// Nothing: what comes is refused, but with GET and HEAD, where it is left unread.
         case none
         /// One JSON object.
         case json
@@ -135,6 +140,8 @@ package struct Route: Sendable {
     let body: Body
     /// Whether what the request asks for goes on after an early answer: `Prefer: wait` bounds the answer alone.
     let goesOn: Bool
+    /// Where the path's app must be found; nil for a route without one.
+    let apps: AppCatalog?
     let handler: Handler
 
     /// A route without an app.
@@ -147,6 +154,7 @@ package struct Route: Sendable {
         self.access = access
         self.body = body
         goesOn = false
+        apps = nil
         self.handler = handler
     }
 
@@ -175,6 +183,7 @@ package struct Route: Sendable {
         self.access = access
         self.body = body
         self.goesOn = goesOn
+        self.apps = apps
         self.handler = { input throws(ServiceError) in
             try await handler(try apps.app(try input.parameter("app")), input)
         }

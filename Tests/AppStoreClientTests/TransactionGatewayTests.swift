@@ -53,6 +53,23 @@ struct TransactionGatewayTests {
             })
     }
 
+    @Test(arguments: [4_000_002, 4_040_003, 4_040_004])
+    func `an app that Apple does not know is our configuration's fault`(code: Int) async throws {
+        try await UpstreamFixture.run(
+            parts, handler: { _ in .apple(code) },
+            during: { fixture in
+                do throws(ServiceError) {
+                    _ = try await fixture.client.transaction("7", fixture.call(nil))
+                    Issue.record("it must fail")
+                } catch {
+                    #expect(error.reason.rawValue == "apple-app-unknown")
+                    #expect(error.apple?.errorCode == Int64(code) && error.cause?.contains("bundle id") == true)
+                    #expect(!error.isFinalRefusal, "once the configuration is mended, it can be sent")
+                }
+                #expect(fixture.server.requests.allSatisfy { $0.path.hasPrefix("/production") }, "it is not elsewhere")
+            })
+    }
+
     @Test func `a transaction is finished where it is found, once`() async throws {
         try await UpstreamFixture.run(
             parts,

@@ -73,8 +73,8 @@ struct CallerRoutesTests {
     }
 
     @Test(arguments: [
-        ("{}", ["app", "publicKey"]), (#"{"app":1,"publicKey":[]}"#, ["app", "publicKey"]),
-        (#"{"app":"coins","publicKey":"PEM","colour":1}"#, ["colour"]),
+        ("{}", ["app", "publicKey", "scopes"]), (#"{"app":1,"publicKey":[]}"#, ["app", "publicKey", "scopes"]),
+        (#"{"app":"coins","publicKey":"PEM","colour":1}"#, ["scopes", "colour"]),
         (#"{"app":"coins","publicKey":"PEM","scopes":"refunds:read"}"#, ["scopes"]),
         (#"{"app":"coins","publicKey":"PEM","scopes":["refunds:read",1]}"#, ["scopes"]),
         (#"{"app":"coins","publicKey":"PEM","scopes":["admin"]}"#, ["scopes"]),
@@ -84,6 +84,22 @@ struct CallerRoutesTests {
         let reply = try await send(.post, "/v1/callers/shop/keys", body: body)
         #expect(reply.status == 400)
         #expect(try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } == fields)
+    }
+
+    @Test func `what the configuration forbids is told with the rest`() async throws {
+        for (caller, body, fields) in [
+            (
+                "Shop", #"{"app":"nothing","publicKey":"no key","scopes":["admin"],"colour":1}"#,
+                ["name", "app", "publicKey", "scopes", "colour"]
+            ),
+            ("shop", #"{"publicKey":"no key"}"#, ["app", "publicKey", "scopes"]),
+            ("billing", #"{"app":1,"scopes":["refunds:read"]}"#, ["app", "publicKey", "scopes"]),
+        ] {
+            let reply = try await send(.post, "/v1/callers/\(caller)/keys", body: body)
+            #expect(reply.status == 400)
+            let found = try reply.json["violations"]?.array?.compactMap { $0["field"]?.string }
+            #expect(Set(found ?? []) == Set(fields) && found?.count == fields.count, "\(caller)")
+        }
     }
 
     @Test func `a key that the caller does not have is a 404`() async throws {

@@ -80,6 +80,7 @@ struct CaseRoutesTests {
         #expect(declined.status == 200)
         let found = try declined.json
         #expect(found["state"] == "declined" && found["decline"]?["note"] == "no consent")
+        #expect(found["secondsLeft"] == .null, "the time ends with the case")
         #expect(found["decline"]?["caller"] == "billing")
         #expect(found["deliveries"]?.array?.first?["state"] == "cancelled")
         let again = try await fixture.send(.post, "\(cases)/\(id):decline")
@@ -99,6 +100,7 @@ struct CaseRoutesTests {
         try await fixture.stack.receive(.sample("n2", type: "REFUND_DECLINED", at: 1, transaction: transaction))
         let decided = try #require(try await list(fixture, "state=decided").first)
         #expect(decided["outcome"] == "refundDeclined" && decided["decidedAt"] == "2023-11-14T23:13:20.000Z")
+        #expect(decided["secondsLeft"] == .null)
         let id = try #require(decided["id"]?.string)
         let reply = try await fixture.send(.post, "\(cases)/\(id):decline")
         #expect(reply.status == 409)

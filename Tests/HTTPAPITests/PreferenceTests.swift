@@ -21,7 +21,6 @@ struct PreferenceTests {
         #expect(try await applied(#"respond-async, WAIT = "7""#) == "wait=7")
         #expect(try await applied(#"foo="a,wait=3"; bar, wait=8; x=1"#) == "wait=8")
         #expect(try await applied("handling=lenient", "wait=9") == "wait=9")
-        #expect(try await applied("wait=0") == "wait=0")
     }
 
     @Test func `of several the first counts`() async throws {
@@ -55,6 +54,18 @@ struct PreferenceTests {
             let deadline = try #require(fixture.gateway.calls.first?.deadline)
             #expect((before + applied...after + applied).contains(deadline))
         }
+    }
+
+    @Test func `no time at all is honoured where a request can go on, and nowhere else`() async throws {
+        let fixture = try await RequestHandlerFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let read = try await fixture.send(.get, "/v1/apps/coins/transactions/1", headers: [prefer: "wait=0"])
+        #expect(read.status == 200 && read.headers[applied] == nil)
+        let deadline = try #require(fixture.gateway.calls.first?.deadline)
+        #expect(deadline > .now + Wait.limit / 2)
+        let body = #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
+        let sent = try await fixture.send(
+            .post, "/v1/apps/coins/transactions/1/consumption", body: body, headers: [prefer: "wait=0"])
+        #expect(sent.status == 202 && sent.headers[applied] == "wait=0")
     }
 
     @Test func `a problem answer tells it too`() async throws {

@@ -70,10 +70,12 @@ struct ReceivedNotificationRoutesTests {
         #expect(try await fixture.send(.get, "\(notifications)/n1").json["source"] == "forwarded")
     }
 
-    @Test func `what Apple did not sign is refused`() async throws {
+    @Test func `what Apple did not sign is refused, not as a credential of the caller's`() async throws {
         let reply = try await RequestHandlerFixture().send(.post, notifications, body: #"{"signedPayload":"a.b.c"}"#)
-        #expect(reply.status == 401)
-        #expect(try reply.json["reason"] == "SIGNATURE_INVALID")
+        #expect(reply.status == 422)
+        #expect(try reply.json["reason"] == "NOTIFICATION_NOT_SIGNED")
+        #expect(try reply.json["code"] == "INVALID_ARGUMENT")
+        #expect(reply.headers[.wwwAuthenticate] == nil)
     }
 
     @Test(arguments: [

@@ -41,9 +41,60 @@ struct RequestHandlerTests {
         #expect(try reply.json["detail"]?.string?.contains("transactions:read") == true)
     }
 
-    @Test func `an app without any scope is a 403 even when it does not exist`() async throws {
-        #expect(try await RequestHandlerFixture().send(.get, "/v1/apps/gems/transactions/1").status == 403)
-        #expect(try await RequestHandlerFixture().send(.get, "/v1/apps/nothing/transactions/1").status == 403)
+    @Test func `an app without any scope is a 403, one that does not exist a 404`() async throws {
+        let gems = try await RequestHandlerFixture().send(.get, "/v1/apps/gems/transactions/1")
+        #expect(gems.status == 403)
+        #expect(try gems.json["reason"] == "MISSING_SCOPE")
+        let nothing = try await RequestHandlerFixture().send(.get, "/v1/apps/nothing/transactions/1")
+        #expect(nothing.status == 404)
+        #expect(try nothing.json["reason"] == "APP_NOT_FOUND")
+        for reply in [gems, nothing] {
+            #expect(try reply.json["detail"]?.string?.contains("configuration") == false, "no caller can change it")
+        }
+    }
+
+    @Test func `HEAD is answered as GET is, without a body`() async throws {
+        let fixture = try await RequestHandlerFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let link = "/v1/apps/coins/users/alice/links/transactionId/1"
+        #expect(try await fixture.send(.put, link).status == 201)
+        for target in [
+            "/v1/apps", "/v1/apps/coins/transactions/1", "/v1/apps/coins/transactions/1/history",
+            "/v1/apps/coins/transactions/404", "/v1/apps/coins/users/alice/links", "/v1/nothing",
+        ] {
+            let get = try await fixture.send(.get, target)
+            let head = try await fixture.send(.head, target)
+            #expect(head.body.isEmpty && !get.body.isEmpty, "\(target)")
+            #expect(head.headers[.contentLength] == "\(get.body.count)", "also of what GET sends piece by piece")
+            var headers = get.headers
+            headers[.contentLength] = "\(get.body.count)"
+            #expect(head.status == get.status && head.headers == headers, "\(target)")
+        }
+        let webhook = try await fixture.send(.head, "/webhooks/apple/coins", token: nil, to: \.webhook)
+        #expect(webhook.status == 405 && webhook.headers[.allow] == "POST")
+        let unauthenticated = try await fixture.send(.head, "/v1/apps", token: nil)
+        #expect(unauthenticated.status == 401 && unauthenticated.body.isEmpty)
+    }
+
+    @Test func `a body where a route takes none is refused, not ignored`() async throws {
+        let fixture = try await RequestHandlerFixture(accounts: [[.sample(id: "1", account: "A")]])
+        let link = "/v1/apps/coins/users/alice/links/transactionId/1"
+        let text: HTTPFields = [.contentType: "text/plain"]
+        for (method, target) in [
+            (HTTPRequest.Method.put, link), (.delete, link), (.post, "/v1/apps/coins/deliveries/1:cancel"),
+            (.post, "/v1/apps/coins/transactions/1:finish"),
+            (.post, "/v1/apps/coins/testNotifications?environment=Production"),
+        ] {
+            for (body, headers) in [(#"{"environment":"Sandbox"}"#, [:]), ("x", text), ("{}", [:])] {
+                let reply = try await fixture.send(method, target, body: body, headers: headers)
+                #expect(reply.status == 400, "\(method) \(target) \(body)")
+                #expect(try reply.json["violations"]?.array?.map { $0["field"] } == ["body"])
+            }
+        }
+        #expect(fixture.gateway.questions.isEmpty)
+        let colour = try await fixture.send(.put, "\(link)?colour=red", body: "{}")
+        #expect(try colour.json["violations"]?.array?.count == 2, "with everything else that is wrong")
+        #expect(try await fixture.send(.put, link, body: "").status == 201)
+        #expect(try await fixture.send(.get, "/v1/apps/coins/users/alice/links", body: "{}").status == 200)
     }
 
     @Test func `an unknown path is a 404 and a wrong method a 405 with Allow`() async throws {
@@ -51,7 +102,7 @@ struct RequestHandlerTests {
         #expect(try await fixture.send(.get, "/v1/nothing").status == 404)
         let reply = try await fixture.send(.delete, "/v1/apps/coins/users/alice/refunds")
         #expect(reply.status == 405)
-        #expect(reply.headers[.allow] == "GET")
+        #expect(reply.headers[.allow] == "GET, HEAD")
         #expect(try reply.json["code"]?.string == "UNIMPLEMENTED")
     }
 

@@ -54,8 +54,10 @@ struct RouteTableTests {
     }
 
     @Test func `a path that exists with other methods names them`() {
-        #expect(match(.delete, "/v1/apps/coins/transactions/1") == "takes GET, PUT")
-        #expect(match(.post, "/v1/apps") == "takes GET")
+        #expect(match(.delete, "/v1/apps/coins/transactions/1") == "takes GET, HEAD, PUT")
+        #expect(match(.post, "/v1/apps") == "takes GET, HEAD")
+        #expect(match(.head, "/v1/apps/coins/transactions/1") == match(.get, "/v1/apps/coins/transactions/1"))
+        #expect(match(.head, "/v1/apps/coins/cases/7/consumption") == "takes POST")
         #expect(match(.get, "/v1/apps/coins/cases/7/consumption") == "takes POST")
     }
 

@@ -25,6 +25,7 @@ struct TransactionRoutesTests {
         let reply = try await RequestHandlerFixture().send(.get, "/v1/apps/coins/transactions/404")
         #expect(reply.status == 404)
         #expect(try reply.json["apple"]?["errorCode"] == 4_040_010)
+        #expect(try reply.json["code"] == "NOT_FOUND")
     }
 
     @Test func `an identifier that is not safe in a path is refused here`() async throws {
@@ -86,6 +87,7 @@ struct TransactionRoutesTests {
         #expect(conflict.status == 409)
         let detail = try #require(try conflict.json["detail"]?.string)
         #expect(detail.contains("alice") && detail.contains("bob"))
+        #expect(try conflict.json["owner"] == "alice" && conflict.json["user"] == "bob")
         #expect(try await fixture.send(.put, "\(bob)/transactionId/7?transfer=true").status == 201)
         let listed = try await fixture.send(.get, alice).json["links"]?.array ?? []
         #expect(listed.count == 1 && listed[0]["validUntil"] != .null)
@@ -93,6 +95,27 @@ struct TransactionRoutesTests {
         #expect(try await fixture.send(.delete, "\(bob)/transactionId/7").status == 404)
         #expect(try await fixture.send(.put, "\(bob)/colour/7").status == 400)
         #expect(try await fixture.send(.put, "\(bob)/appAccountToken/7").status == 400)
+    }
+
+    @Test func `everything wrong with a link is told at once`() async throws {
+        let fixture = try await RequestHandlerFixture()
+        let long = String(repeating: "x", count: 129)
+        for (target, rule) in [
+            ("transactionId/a%20b", "format"), ("appAccountToken/7", "format"), ("transactionId/\(long)", "length"),
+        ] {
+            for method in [HTTPRequest.Method.put, .delete] {
+                let query = method == .put ? "?environment=Moon&colour=1" : "?colour=1"
+                let reply = try await fixture.send(
+                    method, "/v1/apps/coins/users/\(long)/links/\(target)\(query)")
+                #expect(reply.status == 400)
+                let violations = try #require(try reply.json["violations"]?.array)
+                let expected: Set<String?> = ["user", "value", "colour"]
+                #expect(
+                    Set(violations.map { $0["field"]?.string })
+                        == (method == .put ? expected.union(["environment"]) : expected))
+                #expect(violations.first { $0["field"] == "value" }?["rule"]?.string == rule)
+            }
+        }
     }
 
     @Test func `a user of whom nothing is known is a 409 that says so`() async throws {

@@ -78,9 +78,11 @@ package struct CallerKeyService: Sendable {
     /// - Returns: the key with its id.
     /// - Throws: `invalidRequest` with every broken rule, `storeUnavailable`.
     package func issue(_ request: Request) async throws(ServiceError) -> ListedKey {
-        let publicKey = decodePublicKey(request.publicKey)
-        let violations = violations(of: request, isPublicKeyValid: publicKey != nil)
-        guard violations.isEmpty, let publicKey else { throw .invalid(violations) }
+        let violations = violations(
+            caller: request.caller, app: request.app, publicKey: request.publicKey, scopes: .some(request.scopes))
+        guard violations.isEmpty, let publicKey = decodePublicKey(request.publicKey) else {
+            throw .invalid(violations)
+        }
         for _ in 0..<Self.maximumDraws {
             let key = CallerKey(
                 id: makeKeyID(), caller: request.caller, app: request.app, publicKey: publicKey,
@@ -123,26 +125,59 @@ package struct CallerKeyService: Sendable {
 // MARK: Rules of issue
 
 extension CallerKeyService {
-    private func violations(of request: Request, isPublicKeyValid: Bool) -> [Violation] {
+    /// Reads what an operator asks for, and checks it.
+    ///
+    /// - Returns: nil when a rule is broken that leaves nothing to be asked for.
+    package func request(for caller: String, _ fields: inout FieldReader) -> Request? {
+        let app = fields.text("app", isRequired: true)
+        let publicKey = fields.text("publicKey", isRequired: true)
+        let scopes = Self.scopes(&fields)
+        fields.note(violations(caller: caller, app: app, publicKey: publicKey, scopes: scopes))
+        guard let app, let publicKey, let scopes else { return nil }
+        return Request(caller: caller, app: app, publicKey: publicKey, scopes: scopes)
+    }
+
+    /// The scopes of a request, which may say with null that it has none; nil when they cannot be read.
+    private static func scopes(_ fields: inout FieldReader) -> Set<Scope>?? {
+        let isGiven = fields.holds("scopes") && fields.peek("scopes") != .null
+        guard let names = fields.array("scopes", isRequired: false, takesNull: true, expected: "a list of scopes")
+        else { return isGiven ? nil : .some(nil) }
+        let scopes = names.compactMap { name in
+            if case .string(let text) = name { Scope(rawValue: text) } else { nil }
+        }
+        guard scopes.count == names.count else {
+            let known = Scope.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+            fields.note("scopes", "enum", "Each of `scopes` must be one of \(known).")
+            return nil
+        }
+        return .some(Set(scopes))
+    }
+
+    /// Every broken rule; what is nil could not be read, and its rule has been told.
+    private func violations(
+        caller: String, app: String?, publicKey: String?, scopes: Set<Scope>??
+    ) -> [Violation] {
         var violations: [Violation] = []
         func refuse(_ field: String, _ rule: String, _ message: String) {
             violations.append(Violation(field: field, rule: rule, message: message))
         }
-        if !Self.isName(request.caller) {
+        if !Self.isName(caller) {
             refuse("name", "format", "A caller's name is 1 to 63 of `a`–`z`, `0`–`9` and `-`, not beginning with `-`.")
         }
-        if (try? apps.app(request.app)) == nil {
+        let isAppKnown = app.map { (try? apps.app($0)) != nil } ?? false
+        if app != nil, !isAppKnown {
             refuse("app", "unknown", "No app is configured under this name; the configuration's `apps` lists them.")
         }
-        if !isPublicKeyValid {
+        if let publicKey, decodePublicKey(publicKey) == nil {
             refuse("publicKey", "format", "`publicKey` must be a P-256 public key in PEM (`BEGIN PUBLIC KEY`).")
         }
-        switch (register.configuredCaller(request.caller), request.scopes) {
+        guard let scopes else { return violations }
+        switch (register.configuredCaller(caller), scopes) {
         case (_?, _?):
             refuse(
                 "scopes", "configured",
                 "The configuration says what this caller may do; leave `scopes` out, or choose another name.")
-        case (let caller?, nil) where caller.scopes[request.app] == nil:
+        case (let caller?, nil) where isAppKnown && app.flatMap { caller.scopes[$0] } == nil:
             refuse("app", "scopes", "The configuration gives this caller no scope for this app; add one there.")
         case (nil, nil):
             refuse(

@@ -22,7 +22,7 @@ package struct Caller: Sendable, Hashable {
         guard !holds(scope, for: app) else { return }
         throw ServiceError(
             .missingScope,
-            "Caller `\(name)` lacks the scope `\(scope.rawValue)` for app `\(app)`; add it in the configuration.")
+            "Caller `\(name)` lacks the scope `\(scope.rawValue)` for app `\(app)`; the platform team grants it.")
     }
 
     /// Checks that the caller holds one of several scopes for an app.
@@ -33,7 +33,7 @@ package struct Caller: Sendable, Hashable {
         let names = alternatives.map { "`\($0.rawValue)`" }.joined(separator: ", ")
         throw ServiceError(
             .missingScope,
-            "Caller `\(name)` has none of the scopes \(names) for app `\(app)`; add one in the configuration.")
+            "Caller `\(name)` has none of the scopes \(names) for app `\(app)`; the platform team grants one.")
     }
 }
 

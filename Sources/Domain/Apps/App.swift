@@ -122,7 +122,7 @@ package struct AppCatalog: Sendable {
     package func app(_ slug: String) throws(ServiceError) -> App {
         guard let app = bySlug[slug] else {
             throw ServiceError(
-                .appNotFound, "No app is configured under this name; the configuration's `apps` lists them.")
+                .appNotFound, "There is no app of this name; `GET /v1/apps` lists those that you may use.")
         }
         return app
     }

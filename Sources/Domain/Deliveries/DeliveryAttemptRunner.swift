@@ -222,7 +222,7 @@ extension CallFailure {
     package var isSharedByEnvironment: Bool {
         switch error.reason {
         case .budgetExhausted: refusedCaller == nil
-        case .appleRateLimited, .appleUnauthorized, .noProductionRelease, .keyUnavailable: true
+        case .appleRateLimited, .appleUnauthorized, .appleAppUnknown, .noProductionRelease, .keyUnavailable: true
         // An open breaker says how long it stays so.
         case .appleUnavailable: error.retryAfter != nil
         default: false
@@ -238,7 +238,7 @@ extension ServiceError {
     static func ownedByAnotherUser(_ transactionID: String, owner: UserID, not user: UserID) -> ServiceError {
         ServiceError(
             .ownedByAnotherUser,
-            "Transaction `\(transactionID)` belongs to user `\(owner)`, not to `\(user)`; name that user, or transfer the link."
-        )
+            "Transaction `\(transactionID)` belongs to user `\(owner)`, not to `\(user)`; name that user, or transfer the link.",
+            owner: owner, user: user)
     }
 }

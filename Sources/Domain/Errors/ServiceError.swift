@@ -5,8 +5,15 @@
 package struct ServiceError: Error, Sendable {
     /// gRPC's canonical code, so that every listener of the API shares one table.
     ///
-    /// Follows from `reason`.
-    package var code: Code { reason.code }
+    /// Follows from `reason`; where Apple has rejected a request, from Apple's status.
+    package var code: Code {
+        switch (reason, apple?.httpStatus) {
+        case (.appleRejected, 403): .permissionDenied
+        case (.appleRejected, 404): .notFound
+        case (.appleRejected, 409): .failedPrecondition
+        default: reason.code
+        }
+    }
     /// What exactly went wrong: the last part of the problem's `type` URN.
     package let reason: Reason
     /// One sentence for the caller: what is wrong and what to do.
@@ -23,10 +30,15 @@ package struct ServiceError: Error, Sendable {
     package let delivery: Delivery?
     /// The cases that the request could mean, or the one that stands against it.
     package let cases: [RefundCase]
+    /// Whose the purchase or the identifier is, where it is not the user's who was named.
+    package let owner: UserID?
+    /// The user who was named, where it is not the owner.
+    package let user: UserID?
 
     package init(
         _ reason: Reason, _ message: String, cause: String? = nil, retryAfter: Duration? = nil,
-        violations: [Violation] = [], apple: AppleFailure? = nil, delivery: Delivery? = nil, cases: [RefundCase] = []
+        violations: [Violation] = [], apple: AppleFailure? = nil, delivery: Delivery? = nil, cases: [RefundCase] = [],
+        owner: UserID? = nil, user: UserID? = nil
     ) {
         self.reason = reason
         self.message = message
@@ -36,6 +48,8 @@ package struct ServiceError: Error, Sendable {
         self.apple = apple
         self.delivery = delivery
         self.cases = cases
+        self.owner = owner
+        self.user = user
     }
 
     /// The error of a request that breaks rules: all of them at once.
@@ -48,7 +62,7 @@ package struct ServiceError: Error, Sendable {
     package func about(_ delivery: Delivery) -> ServiceError {
         ServiceError(
             reason, message, cause: cause, retryAfter: retryAfter, violations: violations, apple: apple,
-            delivery: delivery, cases: cases)
+            delivery: delivery, cases: cases, owner: owner, user: user)
     }
 }
 
@@ -175,6 +189,7 @@ extension ServiceError {
         case consentWithdrawn = "consent-withdrawn"
         // Notifications.
         case signatureInvalid = "signature-invalid"
+        case notificationNotSigned = "notification-not-signed"
         case notificationMisdirected = "notification-misdirected"
         case notificationTooOld = "notification-too-old"
         case verificationBusy = "verification-busy"
@@ -183,6 +198,7 @@ extension ServiceError {
         case appleRejected = "apple-rejected"
         case appleRateLimited = "apple-rate-limited"
         case appleUnauthorized = "apple-unauthorized"
+        case appleAppUnknown = "apple-app-unknown"
         case noProductionRelease = "no-production-release"
         case appleUnavailable = "apple-unavailable"
         case appleAnswerInvalid = "apple-answer-invalid"
@@ -199,7 +215,7 @@ extension ServiceError {
         package var code: Code {
             switch self {
             case .invalidRequest, .malformedJSON, .payloadTooLarge, .unsupportedMediaType, .pageTokenInvalid,
-                .environmentNotAllowed, .appleRejected, .idempotencyKeyReused:
+                .environmentNotAllowed, .appleRejected, .idempotencyKeyReused, .notificationNotSigned:
                 .invalidArgument
             case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
                 .deliveryNotFound, .notificationNotFound:
@@ -213,7 +229,7 @@ extension ServiceError {
                 .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
                 .failedPrecondition
             case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .resourceExhausted
-            case .appleUnauthorized, .appleUnavailable, .appleAnswerInvalid, .environmentNotSupported,
+            case .appleUnauthorized, .appleAppUnknown, .appleUnavailable, .appleAnswerInvalid, .environmentNotSupported,
                 .outcomeUnknown, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy,
                 .overloaded:
                 .unavailable

@@ -33,8 +33,8 @@ package struct LinkService: Sendable {
         case .conflict(let other):
             throw ServiceError(
                 .linkConflict,
-                "`\(target.kind.rawValue)` `\(target.value)` is linked to user `\(other.user)` (\(other.source.rawValue)), not to `\(user)`; repeat with `?transfer=true` to move it."
-            )
+                "`\(target.kind.rawValue)` `\(target.value)` is linked to user `\(other.user)` (\(other.source.rawValue)), not to `\(user)`; repeat with `?transfer=true` to move it.",
+                owner: other.user, user: user)
         }
     }
 
@@ -60,7 +60,10 @@ package struct LinkService: Sendable {
         app.environments.count == 1 ? app.environments.first : nil
     }
 
-    private static func check(_ target: LinkTarget) throws(ServiceError) {
+    /// Checks the form of an identifier.
+    ///
+    /// - Throws: `invalidRequest` naming the field `value`.
+    package static func check(_ target: LinkTarget) throws(ServiceError) {
         let bytes = target.value.utf8
         guard (1...maximumValueBytes).contains(bytes.count) else {
             throw .invalid([

@@ -57,7 +57,8 @@ enum AppleProxyRefusal {
     private static func statusAndCode(of error: ServiceError) -> (HTTPResponse.Status, Int64) {
         switch error.reason {
         case .environmentNotAllowed, .noProductionRelease: return (.notFound, AppleCode.transactionIDNotFound)
-        case .appleUnauthorized, .appleUnavailable, .appleAnswerInvalid, .keyUnavailable, .storeUnavailable,
+        case .appleUnauthorized, .appleAppUnknown, .appleUnavailable, .appleAnswerInvalid, .keyUnavailable,
+            .storeUnavailable,
             .deadlineExceeded:
             return (.internalServerError, AppleCode.generalInternalRetryable)
         case .overloaded: return (.serviceUnavailable, AppleCode.generalInternalRetryable)

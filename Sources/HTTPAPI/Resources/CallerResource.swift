@@ -21,11 +21,9 @@ struct CallerRoutes: Sendable {
     /// `POST /v1/callers/{name}/keys`.
     func issueKey(_ input: RequestInput) async throws(ServiceError) -> Answer {
         var fields = try input.fields()
-        let body = CallerKeyBody(&fields)
-        guard fields.isValid, let body else { throw fields.error }
-        let key = try await service.issue(
-            CallerKeyService.Request(
-                caller: try input.parameter("name"), app: body.app, publicKey: body.publicKey, scopes: body.scopes))
+        let request = service.request(for: try input.parameter("name"), &fields)
+        guard fields.isValid, let request else { throw fields.error }
+        let key = try await service.issue(request)
         return Answer.object(.created) { writer in
             writer.member("issuerId", service.issuerID)
             Self.write(key, to: &writer)
@@ -71,36 +69,5 @@ struct CallerRoutes: Sendable {
 
     private static func write(_ scopes: Set<Scope>, to writer: inout JSONWriter) {
         for scope in scopes.map(\.rawValue).sorted() { writer.value(scope) }
-    }
-}
-
-/// The body of a request for a caller key.
-struct CallerKeyBody: Sendable {
-    let app: String
-    let publicKey: String
-    /// Nil for a configured caller, which has its own; the caller may say so with null.
-    let scopes: Set<Scope>?
-
-    /// Reads the body; nil when a rule is broken.
-    init?(_ fields: inout FieldReader) {
-        let app = fields.text("app", isRequired: true)
-        let publicKey = fields.text("publicKey", isRequired: true)
-        scopes = Self.scopes(&fields)
-        guard let app, let publicKey else { return nil }
-        self.app = app
-        self.publicKey = publicKey
-    }
-
-    private static func scopes(_ fields: inout FieldReader) -> Set<Scope>? {
-        guard let names = fields.array("scopes", isRequired: false, takesNull: true, expected: "a list of scopes")
-        else { return nil }
-        let scopes = names.compactMap { name in
-            if case .string(let text) = name { Scope(rawValue: text) } else { nil }
-        }
-        if scopes.count < names.count {
-            let known = Scope.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-            fields.note("scopes", "enum", "Each of `scopes` must be one of \(known).")
-        }
-        return Set(scopes)
     }
 }

@@ -85,7 +85,7 @@ enum CaseBody {
         writer.member("app", refundCase.app)
         writer.memberOrNull("owner", refundCase.owner?.value)
         writer.member("late", refundCase.isLate)
-        writer.member("secondsLeft", secondsLeft(until: refundCase.deadline, now: now))
+        writer.memberOrNull("secondsLeft", secondsLeft(of: refundCase, now: now))
         writer.member("requestedAt", Timestamp.text(refundCase.requestedAt))
         writer.member("openedAt", Timestamp.text(refundCase.openedAt))
         writer.memberObject("purchase") { write(refundCase.purchase, to: &$0) }
@@ -115,9 +115,10 @@ enum CaseBody {
         writer.memberOrNull("reason", refundCase.reason)
     }
 
-    /// Whole seconds, rounded down so that nobody counts on more; none after the deadline.
-    private static func secondsLeft(until deadline: Date, now: Date) -> Int64 {
-        max(0, Int64(deadline.timeIntervalSince(now).rounded(.down)))
+    /// Whole seconds, rounded down so that nobody counts on more; nil once the case is over, or answered.
+    private static func secondsLeft(of refundCase: RefundCase, now: Date) -> Int64? {
+        guard refundCase.state == .open else { return nil }
+        return max(0, Int64(refundCase.deadline.timeIntervalSince(now).rounded(.down)))
     }
 
     private static func write(_ purchase: PurchaseFacts, to writer: inout JSONWriter) {

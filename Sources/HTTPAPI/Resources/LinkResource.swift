@@ -37,7 +37,11 @@ struct LinkRoutes: Sendable {
     private static func target(_ fields: inout FieldReader) -> LinkTarget? {
         let kind = fields.choice("kind", LinkTarget.Kind.self, in: .path)
         guard let value = fields.text("value", in: .path), let kind else { return nil }
-        return LinkTarget(kind, value)
+        let target = LinkTarget(kind, value)
+        return fields.check { () throws(ServiceError) in
+            try LinkService.check(target)
+            return target
+        }
     }
 
     private static func answer(_ links: [Link]) -> Answer {

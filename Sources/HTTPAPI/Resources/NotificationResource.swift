@@ -51,9 +51,19 @@ struct ReceivedNotificationRoutes: Sendable {
         var fields = try input.fields()
         let signed = SignedPayload.read(&fields)
         guard fields.isValid, let signed else { throw fields.error }
-        switch try await service.receive(signed, app: app, source: .forwarded) {
+        switch try await receive(signed, app) {
         case .new(let uuid): return Answer.object(.created) { $0.member("notificationUUID", uuid) }
         case .known(let uuid): return Answer.object { $0.member("notificationUUID", uuid) }
+        }
+    }
+
+    /// What Apple did not sign is no fault of the caller's credential, which a 401 would blame.
+    private func receive(_ signed: String, _ app: App) async throws(ServiceError) -> NotificationService.Receipt {
+        do throws(ServiceError) {
+            return try await service.receive(signed, app: app, source: .forwarded)
+        } catch {
+            guard error.reason == .signatureInvalid else { throw error }
+            throw ServiceError(.notificationNotSigned, error.message, cause: error.cause)
         }
     }
 }
