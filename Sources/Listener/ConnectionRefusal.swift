@@ -63,7 +63,8 @@ extension ConnectionGuard {
         var (head, body) = answerOverload(request)
         head.headerFields[.contentLength] = String(body.readableBytes)
         write(context: context, data: wrapOutboundOut(.head(head)), promise: nil)
-        write(context: context, data: wrapOutboundOut(.body(body)), promise: nil)
+        // A body behind an answer to HEAD would be taken for the beginning of the next answer.
+        if request.method != .head { write(context: context, data: wrapOutboundOut(.body(body)), promise: nil) }
         write(context: context, data: wrapOutboundOut(.end(nil)), promise: nil)
         flush(context: context)
     }

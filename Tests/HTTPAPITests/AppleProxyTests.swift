@@ -22,6 +22,14 @@ struct AppleProxyTests {
         #expect(fixture.proxy.forwarded.isEmpty)
     }
 
+    @Test func `HEAD is none of Apple's methods, and its refusal has no body`() async throws {
+        let fixture = try await AppleProxyFixture()
+        for (target, token) in [(Self.info, nil), (Self.info, Optional(AppleProxyFixture.key)), ("/nothing", nil)] {
+            let reply = try await fixture.send(.head, target, token: token)
+            #expect(reply.status == (token == nil ? 401 : 405) && reply.body.isEmpty)
+        }
+    }
+
     @Test func `a source that keeps failing gets Apple's 429, a right token is let in all the same`() async throws {
         let fixture = try await AppleProxyFixture()
         for _ in 0..<30 { _ = try await fixture.send(.get, Self.info, token: "wrong") }

@@ -13,6 +13,9 @@ struct AppleProxyTests {
     private static let consumption =
         #"{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}"#
 
+    private static let consumptionOfVersion1 =
+        #"{"accountTenure":0,"appAccountToken":"","consumptionStatus":2,"customerConsented":true,"deliveryStatus":0,"lifetimeDollarsPurchased":0,"lifetimeDollarsRefunded":0,"platform":1,"playTime":0,"refundPreference":0,"sampleContentProvided":false,"userStatus":1}"#
+
     /// A caller key as its bearer knows it.
     private struct Key {
         let id: String
@@ -103,6 +106,11 @@ struct AppleProxyTests {
             #expect(refused.status == 400)
             #expect(try refused.json["errorCode"] == 4_000_035)
             #expect(fixture.calls(.sendConsumptionInformation) == 1)
+            let version1 = try await fixture.send(
+                "PUT", "\(proxy)/inApps/v1/transactions/consumption/\(id)", body: Self.consumptionOfVersion1,
+                token: token)
+            #expect(version1.status == 202 && version1.body.isEmpty)
+            #expect(fixture.calls(.sendConsumptionInformationV1) == 1)
             let forbidden = try await fixture.send("GET", "\(proxy)/inApps/v2/refund/lookup/\(id)", token: token)
             #expect(forbidden.status == 403)
             #expect(try forbidden.json["errorMessage"]?.string?.contains("refunds:read") == true)

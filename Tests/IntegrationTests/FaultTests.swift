@@ -44,6 +44,16 @@ struct FaultTests {
         }
     }
 
+    @Test func `an app that Apple does not know is our fault, and nobody's transaction is missing`() async throws {
+        try await withPurchase { fixture, id in
+            fixture.simulator.state.inject(Fault(.status(404, errorCode: 4_040_003)))
+            let reply = try await fixture.send("GET", "/v1/apps/coins/transactions/\(id)")
+            #expect(reply.status == 502)
+            #expect(try reply.json["reason"] == "APPLE_APP_UNKNOWN")
+            #expect(try reply.json["apple"]?["errorName"] == "AppNotFoundError")
+        }
+    }
+
     @Test
     func `a token that Apple refuses once is replaced, one that it always refuses is our fault`()
         async throws

@@ -46,6 +46,20 @@ import Testing
         }
     }
 
+    @Test func `a HEAD request that is turned away gets no body, and its connection stays`() async throws {
+        try await ListenerFixture.with {
+            $0.maximumRequests = 2
+        } test: { fixture in
+            let inside = try await fill(fixture)
+            let third = try await fixture.connect()
+            try await third.request("HEAD", "/third")
+            try await third.receive("\r\n\r\n")
+            try await third.request("GET", "/third")
+            try await expectTurnedAway(third)
+            try await finish(inside, fixture)
+        }
+    }
+
     @Test func `the body of a request that is turned away is read and forgotten`() async throws {
         try await ListenerFixture.with {
             $0.maximumRequests = 2

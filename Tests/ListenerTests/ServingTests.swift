@@ -50,6 +50,22 @@ import Testing
         }
     }
 
+    @Test func anAnswerToHEADSaysTheLengthOfTheBodyThatItLacks() async throws {
+        let respond: @Sendable (Request, any Channel, ConnectionSlot?) async -> Response = { request, _, _ in
+            let whole = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "whole")))
+            return request.method == .head ? whole.createHeadResponse() : whole
+        }
+        try await ListenerFixture.with(answering: respond) { fixture in
+            let client = try await fixture.connect()
+            for _ in 0..<3 {
+                try await client.request("HEAD", "/")
+                try await client.receive("content-length: 5\r\n\r\n")
+                try await client.request("GET", "/")
+                #expect(try await client.response().body == "whole")
+            }
+        }
+    }
+
     @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
         try await ListenerFixture.with { fixture in
             let client = try await fixture.connect()

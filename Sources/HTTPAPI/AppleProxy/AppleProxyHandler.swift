@@ -59,6 +59,7 @@ package struct AppleProxyHandler: Sendable {
             record.failure = wrapped
             response = AppleProxyRefusal.response(to: wrapped, now: now())
         }
+        if request.method == .head { response = response.createHeadResponse() }
         response.headers[.date] = clock.text()
         response.headers[.cacheControl] = "no-store"
         response.headers[.xRequestID] = record.requestID

@@ -88,6 +88,21 @@ import Testing
         }
     }
 
+    @Test func `an app that Apple does not know rests until its configuration is mended`() async throws {
+        let coins = [Transaction.sample(id: "1"), .sample(id: "2")]
+        try await DeliveryFixture.with(accounts: [coins]) { fixture in
+            fixture.gateway.plan([.failed(CallFailure(ServiceError(.appleAppUnknown, "wrong bundle id")))], for: "1")
+            let first = try await fixture.send(environment: .production).id
+            let waiting = try await fixture.delivery(first) { $0.failure != nil }
+            #expect(waiting.state == .queued && waiting.failure?.reason == .appleAppUnknown)
+            let second = try await fixture.send(.transaction("2"), environment: .production).id
+            #expect(fixture.gateway.handOvers.map(\.message.transactionID) == ["1"])
+            fixture.advance(by: .seconds(300))
+            #expect(try await fixture.ended(first).state == .accepted)
+            #expect(try await fixture.ended(second).state == .accepted)
+        }
+    }
+
     @Test func `an app that is no longer configured keeps its deliveries until their deadline`() async throws {
         try await DeliveryFixture.with(apps: [DeliveryFixture.otherApp]) { fixture in
             let id = try await fixture.send(deadline: fixture.now.addingTimeInterval(100)).id
