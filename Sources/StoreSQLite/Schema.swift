@@ -112,6 +112,21 @@ enum Schema {
         migrator.registerMigration("0007 facts in any order") { database in
             try database.execute(sql: factsInAnyOrder)
         }
+        migrator.registerMigration("0009 epoch of events") { database in
+            try database.execute(
+                sql: """
+                    -- One row: which store the positions of events are of. Whoever copies the store draws another one.
+                    CREATE TABLE eventEpoch (
+                        id INTEGER PRIMARY KEY CHECK (id = 1),
+                        epoch TEXT NOT NULL,
+                        -- Cursors without an epoch, which earlier releases gave out, are good up to here.
+                        latestWithoutEpoch INTEGER NOT NULL
+                    ) STRICT;
+                    INSERT INTO eventEpoch (id, epoch, latestWithoutEpoch)
+                    SELECT 1, lower(hex(randomblob(8))),
+                        coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0);
+                    """)
+        }
         return migrator
     }
 

@@ -19,7 +19,7 @@ extension SQLiteStore {
 /// A copy of a store, from which nothing is sent until an operator says so.
 enum StoreCopy {
     /// Copies what a database holds at this moment into a new file (mode 0600), brings it to this version's tables, sets the
-    /// hold, and looks whether all of it is right.
+    /// hold, begins another epoch of events, and looks whether all of it is right.
     ///
     /// The file is whole and on disk when this returns, without companions; nothing is left behind otherwise. Blocks.
     ///
@@ -36,6 +36,8 @@ enum StoreCopy {
             try Schema.migrator.migrate(copy)
             let faults = try copy.writeWithoutTransaction { database in
                 if try SendingHoldRow.fetch(from: database) == nil { try SendingHoldRow.insert(hold, into: database) }
+                // What happens to the store from now on does not happen to the copy, at the same positions.
+                try EventEpochRow.renew(in: database)
                 // A copy is one file, wherever it is carried.
                 try database.execute(sql: "PRAGMA journal_mode = DELETE")
                 return try StoreIntegrity.faults(of: database)

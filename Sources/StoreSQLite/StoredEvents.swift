@@ -85,7 +85,31 @@ struct EventRow: Sendable {
         let latest =
             try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0
         let first = try Int64.fetchOne(database, sql: "SELECT min(position) FROM event")
-        return EventBounds(forgotten: first.map { $0 - 1 } ?? latest, latest: latest)
+        let epoch = try EventEpochRow.fetch(from: database)
+        return EventBounds(
+            forgotten: first.map { $0 - 1 } ?? latest, latest: latest, epoch: epoch.epoch,
+            latestWithoutEpoch: epoch.latestWithoutEpoch)
+    }
+}
+
+/// What positions of events mean something in, as it stands in its table.
+struct EventEpochRow: Sendable {
+    /// 16 hexadecimal digits, drawn by SQLite from the system's randomness.
+    let epoch: String
+    let latestWithoutEpoch: Int64
+
+    static func fetch(from database: Database) throws -> EventEpochRow {
+        let statement = try database.cachedStatement(sql: "SELECT epoch, latestWithoutEpoch FROM eventEpoch")
+        guard let row = try Row.fetchOne(statement) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the epoch of the events is missing")
+        }
+        return EventEpochRow(epoch: try row.value("epoch"), latestWithoutEpoch: try row.value("latestWithoutEpoch"))
+    }
+
+    /// Begins another epoch: a copy goes on by itself from here.
+    static func renew(in database: Database) throws {
+        try database.execute(
+            sql: "UPDATE eventEpoch SET epoch = lower(hex(randomblob(8))), latestWithoutEpoch = 0")
     }
 }
 

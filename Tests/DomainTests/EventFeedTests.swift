@@ -11,6 +11,8 @@ import Testing
     private let coins = App(slug: "coins", bundleID: "com.example.coins")
     private let chess = App(slug: "chess", bundleID: "com.example.chess")
 
+    private func cursor(_ position: Int64) -> EventCursor { EventCursor(epoch: "e1", position: position) }
+
     private var feed: EventFeed {
         EventFeed(store: store, changes: changes) { _ in
             // Only a cancelled wait ends: a reader is answered by an event or by the test's end.
@@ -22,7 +24,7 @@ import Testing
 
     @Test func `events of an app are read in order, from a cursor on, a page at a time`() async throws {
         for number in 1...5 { store.append(number.isMultiple(of: 2) ? "chess" : "coins") }
-        let first = try await feed.events(app: coins, from: .cursor(0), limit: 2, wait: .zero)
+        let first = try await feed.events(app: coins, from: .cursor(cursor(0)), limit: 2, wait: .zero)
         #expect(first.events.map(\.position) == [1, 3])
         #expect(first.hasMore)
         let second = try await feed.events(app: coins, from: .cursor(first.cursor), limit: 2, wait: .zero)
@@ -37,13 +39,49 @@ import Testing
         for _ in 1...3 { store.append("coins") }
         store.forget(upTo: 2)
         await #expect(throws: ServiceError(.cursorExpired, "")) {
-            _ = try await feed.events(app: coins, from: .cursor(1), limit: 10, wait: .zero)
+            _ = try await feed.events(app: coins, from: .cursor(cursor(1)), limit: 10, wait: .zero)
         }
         await #expect(throws: ServiceError(.invalidRequest, "")) {
-            _ = try await feed.events(app: coins, from: .cursor(4), limit: 10, wait: .zero)
+            _ = try await feed.events(app: coins, from: .cursor(cursor(4)), limit: 10, wait: .zero)
         }
-        let page = try await feed.events(app: coins, from: .cursor(2), limit: 10, wait: .zero)
+        let page = try await feed.events(app: coins, from: .cursor(cursor(2)), limit: 10, wait: .zero)
         #expect(page.events.map(\.position) == [3])
+    }
+
+    @Test func `a cursor of another epoch is expired, whatever its position`() async throws {
+        for _ in 1...3 { store.append("coins") }
+        for position in [0, 2, 3, 9] as [Int64] {
+            let error = await #expect(throws: ServiceError.self) {
+                try await feed.events(
+                    app: coins, from: .cursor(EventCursor(epoch: "e0", position: position)), limit: 10, wait: .zero)
+            }
+            #expect(error?.reason == .cursorExpired && error?.message.contains("restored from a backup") == true)
+        }
+    }
+
+    @Test func `a cursor without an epoch is good as far as releases gave such out, and zero always`() async throws {
+        for _ in 1...3 { store.append("coins") }
+        func read(_ position: Int64) async throws -> [Int64] {
+            let cursor = EventCursor(epoch: nil, position: position)
+            let page = try await feed.events(app: coins, from: .cursor(cursor), limit: 10, wait: .zero)
+            #expect(page.cursor.epoch == "e1")
+            return page.events.map(\.position)
+        }
+        #expect(try await read(0) == [1, 2, 3])
+        await #expect(throws: ServiceError(.cursorExpired, "")) { try await read(1) }
+        store.knewNoEpochs(upTo: 2)
+        #expect(try await read(2) == [3])
+        await #expect(throws: ServiceError(.cursorExpired, "")) { try await read(3) }
+    }
+
+    @Test(
+        arguments: [
+            ("0", "0"), ("7", "7"), ("e1-7", "e1-7"), ("e1-0", "e1-0"), ("", nil), ("-1", nil), ("01", nil),
+            ("e1-01", nil),
+            ("e1-", nil), ("e1--1", nil), ("e1", nil), ("9223372036854775808", nil), ("+1", nil), ("e1-7 ", nil),
+        ] as [(String, String?)])
+    func `a cursor is a text and back, and nothing else is one`(text: String, written: String?) {
+        #expect(EventCursor(text)?.text == written)
     }
 
     @Test func `a reader who waits gets the next event of its app, and no other app's`() async throws {
@@ -68,7 +106,7 @@ import Testing
             }
             let page = try #require(try await group.next() ?? nil)
             #expect(page.events.map(\.position) == [3])
-            #expect(page.cursor == 3)
+            #expect(page.cursor == EventCursor(epoch: "e1", position: 3))
             group.cancelAll()
         }
     }
@@ -116,8 +154,8 @@ import Testing
     @Test func `a wait in vain answers with the cursor that was given`() async throws {
         store.append("coins")
         let feed = EventFeed(store: store, changes: changes) { _ in }
-        let page = try await feed.events(app: coins, from: .cursor(1), limit: 10, wait: .seconds(60))
-        #expect(page == EventFeed.Page(events: [], cursor: 1, hasMore: false))
+        let page = try await feed.events(app: coins, from: .cursor(cursor(1)), limit: 10, wait: .seconds(60))
+        #expect(page == EventFeed.Page(events: [], cursor: cursor(1), hasMore: false))
         #expect(feed.waitingCount == 0)
     }
 
@@ -139,6 +177,7 @@ private final class ListedEvents: EventStore {
     private struct State {
         var events: [ServiceEvent] = []
         var forgotten: Int64 = 0
+        var latestWithoutEpoch: Int64 = 0
         var questions = 0
         var looks = 0
     }
@@ -157,6 +196,8 @@ private final class ListedEvents: EventStore {
                     at: Date(timeIntervalSince1970: TimeInterval(position))))
         }
     }
+
+    func knewNoEpochs(upTo position: Int64) { state.withLock { $0.latestWithoutEpoch = position } }
 
     func forget(upTo position: Int64) { state.withLock { $0.forgotten = position } }
 
@@ -181,7 +222,9 @@ private final class ListedEvents: EventStore {
 
     func eventBounds() async throws(ServiceError) -> EventBounds {
         state.withLock { state in
-            EventBounds(forgotten: state.forgotten, latest: Int64(state.events.count))
+            EventBounds(
+                forgotten: state.forgotten, latest: Int64(state.events.count), epoch: "e1",
+                latestWithoutEpoch: state.latestWithoutEpoch)
         }
     }
 }

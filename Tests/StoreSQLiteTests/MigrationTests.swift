@@ -27,6 +27,26 @@ struct MigrationTests {
         #expect(try await store.pool.read { try Schema.migrator.hasCompletedMigrations($0) })
     }
 
+    @Test func `cursors that a release without epochs gave out are good up to its last event`() async throws {
+        let folder = try StoreFolder()
+        let queue = try DatabaseQueue(path: folder.path)
+        try await queue.write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+        try Schema.migrator.migrate(queue, upTo: "0006 ready deliveries by lane")
+        try await queue.write { database in
+            for position in 1...3 {
+                try database.execute(
+                    sql: "INSERT INTO event (app, kind, subject, at) VALUES ('coins', 'notification.received', ?, 1)",
+                    arguments: ["n\(position)"])
+            }
+            try database.execute(sql: "DELETE FROM event")
+        }
+        try queue.close()
+        let store = try await folder.open()
+        _ = try await store.record(.sample("n4"))
+        let bounds = try await store.eventBounds()
+        #expect(bounds.latestWithoutEpoch == 3 && bounds.latest == 4)
+    }
+
     @Test func `an empty file becomes a store`() async throws {
         let folder = try StoreFolder()
         try Data().write(to: URL(filePath: folder.path))

@@ -54,6 +54,33 @@ struct RestoreTests {
         withExtendedLifetime(folder) {}
     }
 
+    @Test func `every copy begins an epoch of its own: no cursor of the store before is taken for one of its`()
+        async throws
+    {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        _ = try await store.record(.sample("1"))
+        let first = try await store.eventBounds()
+        try await store.backup(to: folder.file("backup.db"), at: now)
+        #expect(try await store.eventBounds() == first)
+        await store.close()
+        let again = try await folder.open()
+        #expect(try await again.eventBounds() == first)
+        await again.close()
+        var epochs: Set = [first.epoch]
+        for count in 2...3 {
+            try StoreRestore.restore(
+                from: folder.file("backup.db"), to: folder.path, replacing: true,
+                at: now.addingTimeInterval(Double(count)))
+            let restored = try await folder.open()
+            let bounds = try await restored.eventBounds()
+            #expect(bounds.latest == first.latest && bounds.latestWithoutEpoch == 0)
+            epochs.insert(bounds.epoch)
+            #expect(epochs.count == count)
+            await restored.close()
+        }
+    }
+
     @Test func `a store whose daemon was killed is kept with what stood in its log only`() async throws {
         let (folder, file) = try await backup("old")
         let running = try StoreFolder()

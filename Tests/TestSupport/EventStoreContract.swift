@@ -81,20 +81,25 @@ package struct EventStoreContract: Sendable, CustomTestStringConvertible {
             #expect(try await store.events(after: position, limit: 10).map(\.subject) == ["30", "20", "40"])
         },
         EventStoreContract("what is forgotten is known, even when nothing is left") { store in
-            #expect(try await store.eventBounds() == EventBounds(forgotten: 0, latest: 0))
+            let epoch = try await store.eventBounds().epoch
+            #expect(!epoch.isEmpty)
+            func bounds(_ forgotten: Int64, _ latest: Int64) -> EventBounds {
+                EventBounds(forgotten: forgotten, latest: latest, epoch: epoch)
+            }
+            #expect(try await store.eventBounds() == bounds(0, 0))
             for hour in [1.0, 2, 3] { _ = try await store.record(.sample("\(hour)", at: hour)) }
             let latest = try #require(try await store.events(after: 0, limit: 10).last).position
-            #expect(try await store.eventBounds() == EventBounds(forgotten: 0, latest: latest))
+            #expect(try await store.eventBounds() == bounds(0, latest))
             var policy = RetentionPolicy()
             policy.events = .seconds(3600)
             _ = try await store.enforceRetention(policy, at: CaseModel.time(3.5), limit: 10)
             let kept = try await store.events(after: 0, limit: 10)
             #expect(kept.map(\.subject) == ["3.0"])
-            #expect(try await store.eventBounds() == EventBounds(forgotten: kept[0].position - 1, latest: latest))
+            #expect(try await store.eventBounds() == bounds(kept[0].position - 1, latest))
             _ = try await store.enforceRetention(policy, at: CaseModel.time(9), limit: 10)
-            #expect(try await store.eventBounds() == EventBounds(forgotten: latest, latest: latest))
+            #expect(try await store.eventBounds() == bounds(latest, latest))
             _ = try await store.record(.sample("again", at: 9))
-            #expect(try await store.eventBounds() == EventBounds(forgotten: latest, latest: latest + 1))
+            #expect(try await store.eventBounds() == bounds(latest, latest + 1))
         },
     ]
 }

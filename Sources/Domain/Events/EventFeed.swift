@@ -14,7 +14,7 @@ package final class EventFeed: Sendable {
     /// Where a reader begins.
     package enum Start: Sendable, Equatable {
         /// Behind this position: the `cursor` of the page before.
-        case cursor(Int64)
+        case cursor(EventCursor)
         /// With the first event at or after a time.
         case time(Date)
         /// With whatever happens next.
@@ -24,14 +24,19 @@ package final class EventFeed: Sendable {
     /// Some events, and where to read on.
     package struct Page: Sendable, Equatable {
         package let events: [ServiceEvent]
-        package let cursor: Int64
+        package let cursor: EventCursor
         /// Whether the next page can be read without waiting.
         package let hasMore: Bool
 
-        package init(events: [ServiceEvent], cursor: Int64, hasMore: Bool) {
+        package init(events: [ServiceEvent], cursor: EventCursor, hasMore: Bool) {
             self.events = events
             self.cursor = cursor
             self.hasMore = hasMore
+        }
+
+        /// The cursor of one of the events.
+        package func cursor(of event: ServiceEvent) -> EventCursor {
+            EventCursor(epoch: cursor.epoch, position: event.position)
         }
     }
 
@@ -73,8 +78,8 @@ package final class EventFeed: Sendable {
     ///   - limit: the most events, 1 to `maximumPageSize`.
     ///   - wait: how long to wait at most.
     /// - Returns: the page; without events when the wait was in vain.
-    /// - Throws: `cursorExpired` when events behind the cursor are forgotten, `invalidRequest` for a cursor that was never
-    ///   given out, `storeUnavailable`.
+    /// - Throws: `cursorExpired` when events behind the cursor are forgotten or the cursor is of the store before a restore,
+    ///   `invalidRequest` for a cursor that was never given out, `storeUnavailable`.
     package func events(
         app: App, from start: Start, limit: Int, wait: Duration
     ) async throws(ServiceError) -> Page {
@@ -130,7 +135,7 @@ package final class EventFeed: Sendable {
 
     /// The first page that is not empty; nil when the wait was in vain.
     private func page(
-        for reader: EventReaders.Reader, _ app: App, behind position: Int64, _ limit: Int, within wait: Duration
+        for reader: EventReaders.Reader, _ app: App, behind position: EventCursor, _ limit: Int, within wait: Duration
     ) async throws(ServiceError) -> Page? {
         let result = await withTaskGroup(of: Void.self) { group -> Result<Page?, ServiceError> in
             group.addTask { [sleep] in
@@ -152,44 +157,67 @@ package final class EventFeed: Sendable {
     }
 
     private func page(
-        of news: News, _ app: App, behind position: Int64, _ limit: Int
+        of news: News, _ app: App, behind cursor: EventCursor, _ limit: Int
     ) async throws(ServiceError) -> Page {
-        guard case .events(let events) = news else { return try await read(app, position, limit) }
+        guard case .events(let events) = news else { return try await read(app, cursor, limit) }
         // The wait may have begun behind some of them.
-        let new = events.filter { $0.position > position }
+        let new = events.filter { $0.position > cursor.position }
         let page = new.prefix(limit)
-        return Page(events: Array(page), cursor: page.last?.position ?? position, hasMore: page.count < new.count)
+        return Page(events: Array(page), cursor: cursor.moved(to: page.last), hasMore: page.count < new.count)
     }
 
-    private func read(_ app: App, _ position: Int64, _ limit: Int) async throws(ServiceError) -> Page {
+    private func read(_ app: App, _ cursor: EventCursor, _ limit: Int) async throws(ServiceError) -> Page {
         let limit = min(max(limit, 1), Self.maximumPageSize)
-        var events = try await store.events(app: app.slug, after: position, limit: limit + 1)
+        var events = try await store.events(app: app.slug, after: cursor.position, limit: limit + 1)
         let hasMore = events.count > limit
         if hasMore { events.removeLast() }
-        return Page(events: events, cursor: events.last?.position ?? position, hasMore: hasMore)
+        return Page(events: events, cursor: cursor.moved(to: events.last), hasMore: hasMore)
     }
 
-    private func position(of start: Start) async throws(ServiceError) -> Int64 {
+    /// The cursor of this store to begin with.
+    private func position(of start: Start) async throws(ServiceError) -> EventCursor {
         let bounds = try await store.eventBounds()
+        let position: Int64
         switch start {
-        case .now: return bounds.latest
-        case .time(let date): return try await store.eventPosition(before: date)
-        case .cursor(let cursor):
-            guard cursor >= bounds.forgotten else {
-                throw ServiceError(
-                    .cursorExpired,
-                    "Events behind this cursor are no longer kept; begin again with a time, and look at the lists for what was missed."
-                )
-            }
-            guard cursor <= bounds.latest else {
-                throw .invalid([
-                    Violation(
-                        field: "after", rule: "unknownCursor",
-                        message: "`after` must be a cursor of an earlier answer of this installation.")
-                ])
-            }
-            return cursor
+        case .now: position = bounds.latest
+        case .time(let date): position = try await store.eventPosition(before: date)
+        case .cursor(let cursor): position = try Self.position(of: cursor, bounds)
         }
+        return EventCursor(epoch: bounds.epoch, position: position)
+    }
+
+    private static func position(
+        of cursor: EventCursor, _ bounds: EventBounds
+    ) throws(ServiceError) -> Int64 {
+        let isOfThisStore =
+            cursor.epoch.map { $0 == bounds.epoch } ?? (cursor.position <= bounds.latestWithoutEpoch)
+        guard isOfThisStore else {
+            throw ServiceError(
+                .cursorExpired,
+                "This cursor is of the store before it was restored from a backup, and events have other places now; begin again with a time before that, and look at the lists for what was missed."
+            )
+        }
+        guard cursor.position >= bounds.forgotten else {
+            throw ServiceError(
+                .cursorExpired,
+                "Events behind this cursor are no longer kept; begin again with a time, and look at the lists for what was missed."
+            )
+        }
+        guard cursor.position <= bounds.latest else {
+            throw .invalid([
+                Violation(
+                    field: "after", rule: "unknownCursor",
+                    message: "`after` must be a cursor of an earlier answer of this installation.")
+            ])
+        }
+        return cursor.position
+    }
+}
+
+extension EventCursor {
+    /// The cursor behind an event, or the same where there is none.
+    fileprivate func moved(to event: ServiceEvent?) -> EventCursor {
+        event.map { EventCursor(epoch: epoch, position: $0.position) } ?? self
     }
 }
 

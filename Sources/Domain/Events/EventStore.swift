@@ -17,17 +17,48 @@ package protocol EventStore: Sendable {
     func eventBounds() async throws(ServiceError) -> EventBounds
 }
 
-/// Which events are there.
+/// Which events are there, and which store they are of.
 package struct EventBounds: Sendable, Equatable {
     /// Positions up to this one may have been forgotten; zero when none was.
     package let forgotten: Int64
     /// The latest position; `forgotten` when there is no event.
     package let latest: Int64
+    /// What positions mean something in: another one since the store was restored from a backup.
+    package let epoch: String
+    /// The latest position that releases gave out which knew no epochs; zero when none did.
+    package let latestWithoutEpoch: Int64
 
-    package init(forgotten: Int64, latest: Int64) {
+    package init(forgotten: Int64, latest: Int64, epoch: String, latestWithoutEpoch: Int64 = 0) {
         self.forgotten = forgotten
         self.latest = latest
+        self.epoch = epoch
+        self.latestWithoutEpoch = latestWithoutEpoch
     }
+}
+
+/// Up to which event a reader has read, for callers an opaque text.
+///
+/// A store that comes from a backup gives positions out anew: the epoch tells its own from those of the store before.
+package struct EventCursor: Sendable, Equatable {
+    /// Nil in a cursor of a release that knew no epochs, and in `0`, with which everything begins.
+    package let epoch: String?
+    package let position: Int64
+
+    package init(epoch: String?, position: Int64) {
+        self.epoch = epoch
+        self.position = position
+    }
+
+    /// Reads the text of a cursor; nil for any other.
+    package init?(_ text: String) {
+        let parts = text.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let digits = parts.last, let position = Int64(digits), position >= 0, String(position) == digits,
+            parts.count == 1 || !parts[0].isEmpty
+        else { return nil }
+        self.init(epoch: parts.count == 1 ? nil : String(parts[0]), position: position)
+    }
+
+    package var text: String { epoch.map { "\($0)-\(position)" } ?? String(position) }
 }
 
 /// Something that happened here, as callers follow it.

@@ -25,9 +25,11 @@ struct EventRoutes: Sendable {
             app: app, from: start, limit: limit ?? Self.defaultLimit, wait: min(.seconds(wait), input.timeLeft))
         return Answer.object(capacity: 128 + page.events.count * EventBody.size) { writer in
             writer.memberArray("events") { writer in
-                for event in page.events { writer.object { EventBody.write(event, to: &$0) } }
+                for event in page.events {
+                    writer.object { EventBody.write(event, id: page.cursor(of: event), to: &$0) }
+                }
             }
-            writer.member("cursor", String(page.cursor))
+            writer.member("cursor", page.cursor.text)
             writer.member("hasMore", page.hasMore)
         }
     }
@@ -35,9 +37,7 @@ struct EventRoutes: Sendable {
     private static func start(_ fields: inout FieldReader) -> EventFeed.Start {
         let cursor = fields.value(
             "after", in: .query, isRequired: false, expected: "the `cursor` of an earlier answer"
-        ) { text in
-            Int64(text).flatMap { $0 >= 0 && String($0) == text ? $0 : nil }
-        }
+        ) { EventCursor($0) }
         let time = fields.time("from", in: .query)
         if cursor != nil, time != nil { fields.note("from", "exclusive", "Give `after` or `from`, not both.") }
         return cursor.map(EventFeed.Start.cursor) ?? time.map(EventFeed.Start.time) ?? .now
@@ -52,9 +52,10 @@ enum EventBody {
     /// Room that an event takes.
     static let size = 512
 
-    static func write(_ event: ServiceEvent, to writer: inout JSONWriter) {
+    /// `id`: with its epoch, so that no other event has the same, not even after the store was restored.
+    static func write(_ event: ServiceEvent, id: EventCursor, to writer: inout JSONWriter) {
         writer.member("specversion", "1.0")
-        writer.member("id", String(event.position))
+        writer.member("id", id.text)
         writer.member("source", "/v1/apps/\(event.app)")
         writer.member("type", "purser.\(event.kind.rawValue)")
         writer.member("subject", event.subject)
