@@ -160,7 +160,8 @@ let package = Package(
             name: "KeyCustodyTests",
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging]),
         .testTarget(
-            name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb, grdbSQLite]),
+            name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb, grdbSQLite],
+            exclude: ["Resources"]),
         .testTarget(
             name: "AppStoreClientTests",
             dependencies: [
@@ -180,14 +181,14 @@ let package = Package(
             name: "IntegrationTests",
             dependencies: [
                 "Daemon", "AppStoreSimulator", "AppStoreAPI", "Domain", "JOSE", "JSON", "KeyCustody", "Listener",
-                "OpenSSL", "Systemd", "TestSupport", "purser", logging, serviceLifecycle,
+                "OpenSSL", "Systemd", "TestSupport", "purser", grdb, logging, serviceLifecycle,
             ],
             exclude: ["Resources"]),
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [
-                "HTTPAPI", "Domain", "JSON", "StoreSQLite", "TestSupport", coreMetrics, hummingbirdCore, httpTypes,
-                logging, nioCore, nioEmbedded, yams,
+                "HTTPAPI", "Domain", "JSON", "OpenSSL", "StoreSQLite", "TestSupport", coreMetrics, grdb,
+                hummingbirdCore, httpTypes, logging, nioCore, nioEmbedded, yams,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -140,9 +140,10 @@ enum Schema {
         }
         let unknown = try migrator.appliedIdentifiers(database).subtracting(migrator.migrations)
         guard unknown.isEmpty else {
-            let names = unknown.sorted().joined(separator: ", ")
+            let names = unknown.sorted().map { "`\($0)`" }.joined(separator: ", ")
             throw ServiceError(
-                .storeUnavailable, "The store \(path) was written by a newer version of Purser; run that version.",
+                .storeUnavailable,
+                "The store \(path) was written by a newer version of Purser, with migrations that this one does not know: \(names); run that version.",
                 cause: "unknown migrations: \(names)")
         }
     }

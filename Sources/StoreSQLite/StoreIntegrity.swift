@@ -88,6 +88,17 @@ package enum StoreCheck {
         }
     }
 
+    /// Whether a file is a store that a newer version has written, as far as it can be read; changes nothing.
+    package static func isOfNewerVersion(_ path: String) -> Bool {
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.label = "purser.version"
+        let unknown = try? DatabaseQueue(path: path, configuration: configuration).read { database in
+            try Schema.migrator.appliedIdentifiers(database).subtracting(Schema.migrator.migrations)
+        }
+        return unknown?.isEmpty == false
+    }
+
     /// Opens a file read-only that must be a store of this or an earlier version.
     ///
     /// - Throws: `storeUnavailable`.

@@ -181,6 +181,15 @@ struct UserReadGapsTests {
         }
     }
 
+    @Test func `a link for production of an app that has no release there is told, and hides nothing`() async throws {
+        try await link(.transactionId, "1", .production)
+        try await link(.transactionId, "3")
+        gateway.fail("1", with: ServiceError(.noProductionRelease, "no release"))
+        let list = try await refunds()
+        #expect(ids(list) == ["3"] && list.gaps.map(\.target.value) == ["1"])
+        await #expect(throws: ServiceError(.noProductionRelease, "")) { try await refunds(in: .production) }
+    }
+
     @Test func `a wrong link beside the right one is told, and the account is read once`() async throws {
         try await link(.transactionId, "1", .sandbox)
         try await link(.transactionId, "1", .production)

@@ -18,17 +18,21 @@ final class ServiceStack: Sendable {
     private let folder: URL
     private let work: [Task<Void, Never>]
 
-    /// `consumptionWait`: by a real clock; `now`: the time of day, for good; `backup`: the file of a store to begin with.
+    /// `consumptionWait`: by a real clock; `now`: the time of day, for good; `backup`: the file of a store to begin with;
+    /// `authenticationCode`: of a content under a key, for what erasures leave.
     init(
         apps: AppCatalog, callers: [Caller] = [], accounts: [[Transaction]] = [], pageSize: Int = 20,
-        consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now, backup: String? = nil
+        consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now, backup: String? = nil,
+        authenticationCode: @escaping @Sendable (_ key: [UInt8], _ content: [UInt8]) -> [UInt8] = {
+            TestCode.authenticationCode($0 + $1)
+        }
     ) async throws {
         folder = FileManager.default.temporaryDirectory.appending(path: "purser-http-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "purser.db").path
         if let backup { try FileManager.default.copyItem(atPath: backup, toPath: file) }
         store = try await SQLiteStore.open(at: file) { key in
-            TombstoneHasher { TestCode.authenticationCode(key + $0) }
+            TombstoneHasher { authenticationCode(key, $0) }
         }
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
         var ports = Services.Ports.test(

@@ -83,7 +83,7 @@ listeners:
   appleSandbox: { address: "127.0.0.1:0" }
 apple:
   # Far less than Apple grants, so that a few calls use it up: a hundredth of a call a second are 36 an hour.
-  rateLimits: { sandboxShare: 1%, requestsPerSecond: { "Get All Subscription Statuses": 1 } }
+  rateLimits: { sandboxShare: 1%, requestsPerSecond: { "Get App Transaction Info": 1 } }
   rootCertificates: [$work/root.pem]
   upstream: { production: "$production", sandbox: "$sandbox" }
   certificateAuthorityFile: $work/tls-ca.pem
@@ -95,8 +95,8 @@ callers:
   billing:
     tokenSHA256: "$digest"
     scopes:
-      coins: ["consumption:write", "consumption:read", "consent:write", "refunds:read", "transactions:read", "links:write",
-        "events:read", "limits:read"]
+      coins: ["consumption:write", "consumption:read", "consent:read", "consent:write", "refunds:read", "transactions:read",
+        "links:write", "notifications:read", "events:read", "limits:read"]
 YAML
 "$bin/purser" config check "$work/purser.yaml"
 "$bin/purser" serve --config "$work/purser.yaml" >"$work/purser.log" 2>&1 &
@@ -181,7 +181,7 @@ say "Apple's limits are kept: with 36 calls an hour configured for this endpoint
 admitted=0 refused=0
 for _ in $(seq 50); do
     status=$(curl --silent --show-error --max-time 30 -o "$work/answer" -w '%{http_code}' -H @"$work/authorization" \
-        "$api/v1/apps/coins/transactions/$premium/subscriptions?environment=Sandbox")
+        "$api/v1/apps/coins/transactions/$premium/appTransaction?environment=Sandbox")
     case $status in
     200) admitted=$((admitted + 1)) ;;
     429) refused=$((refused + 1)) ;;
@@ -191,10 +191,9 @@ done
 echo "of 50 calls $admitted went to Apple, $refused got 429 at once, such as:"
 cut -c 1-600 <"$work/answer"; echo
 [ "$admitted" -gt 0 ] && [ "$refused" -gt 0 ] || fail "expected both"
-# The look at a glance above was one more.
-received=$(simulate GET '/received?endpoint=Get%20All%20Subscription%20Statuses' \
+received=$(simulate GET '/received?endpoint=Get%20App%20Transaction%20Info' \
     | sed '/"counters"/,$d' | grep -o '"status" *: *[0-9]*' | sort | uniq -c | tr -s ' \n' ' ') || fail "the App Store received none"
-echo "What the App Store answered, times and status, the look at a glance included:$received"
+echo "What the App Store answered, times and status:$received"
 say "What is left of each limit, and who used it"
 ask 200 GET /v1/apps/coins/limits
 say "Apple's own library for Python, through the door for the sandbox, with a key that Purser issued"

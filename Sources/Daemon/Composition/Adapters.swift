@@ -58,6 +58,8 @@ struct Adapters: Sendable {
 }
 
 /// Opens the store, asking the service manager for patience while migrations run.
+///
+/// - Throws: `ConfigurationError` when a newer version has written it, else `storeUnavailable`.
 private func openStore(
     _ location: StoreLocation, _ apps: [App], _ dependencies: Dependencies
 ) async throws -> SQLiteStore {
@@ -70,8 +72,14 @@ private func openStore(
     defer { patience.cancel() }
     switch location {
     case .sqlite(let path):
-        return try await SQLiteStore.open(at: path, apps: apps) { key in
-            TombstoneHasher(authenticationCode: authenticator(key: key))
+        do {
+            return try await SQLiteStore.open(at: path, apps: apps) { key in
+                TombstoneHasher(authenticationCode: authenticator(key: key))
+            }
+        } catch {
+            // No start of this program will ever do better: the service manager need not try.
+            guard StoreCheck.isOfNewerVersion(path) else { throw error }
+            throw ConfigurationError(problems: [ConfigurationProblem(.file(path), key: "store", error.message)])
         }
     }
 }

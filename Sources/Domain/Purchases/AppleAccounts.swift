@@ -53,7 +53,7 @@ struct AccountReader: Sendable {
             do throws(ServiceError) {
                 return .answer(try await answer(question, account.environment.map(call.in) ?? call))
             } catch {
-                guard error.isUnknownIdentifier else {
+                guard account.leadsNowhere(error, call) else {
                     throw isPartialAllowed ? error : error.asked(about: account.target)
                 }
                 return .unknown(try await resolver.gap(of: account, unknown: error, call))
@@ -93,6 +93,14 @@ struct AccountResolver: Sendable {
         /// Whether a question about an environment is about this; a link for the other one can only be a mistake.
         func isAsked(in environment: AppStoreEnvironment?) -> Bool {
             declared == nil || environment == nil || declared == environment
+        }
+
+        /// Whether a failure says that nothing is to be found by this where it was asked, which is no failure of the whole.
+        ///
+        /// Of an app without a release nothing can be in Production: a link that says so is wrong, unless all was asked there.
+        fileprivate func leadsNowhere(_ error: ServiceError, _ call: UpstreamCall) -> Bool {
+            if error.isUnknownIdentifier { return true }
+            return error.reason == .noProductionRelease && declared != nil && call.environment == nil
         }
     }
 
@@ -180,7 +188,7 @@ struct AccountResolver: Sendable {
                 open.removeAll { together.contains($0.target.value) }
             } catch {
                 open.removeFirst()
-                if error.isUnknownIdentifier {
+                if anchor.leadsNowhere(error, call) {
                     resolution.note(try await gap(of: anchor, unknown: error, call))
                 } else if isPartialAllowed {
                     resolution.note(
@@ -213,7 +221,8 @@ struct AccountResolver: Sendable {
                 return .misplaced(account, other)
             } catch {
                 // In the environment that was asked for there is nothing; whether there is elsewhere was not the question.
-                guard error.isUnknownIdentifier || account.declared != nil else { return nil }
+                let isKnownToBeNothing = error.isUnknownIdentifier || error.reason == .noProductionRelease
+                guard isKnownToBeNothing || account.declared != nil else { return nil }
             }
         }
         return nowhere
