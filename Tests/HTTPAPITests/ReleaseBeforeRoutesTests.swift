@@ -20,7 +20,10 @@ struct ReleaseBeforeRoutesTests {
         try await queue.writeWithoutTransaction { try $0.execute(sql: try ReleaseBefore.statements()) }
         try queue.close()
         let stack = try await ServiceStack(
-            apps: RequestHandlerFixture.apps, now: ReleaseBefore.now, backup: file.path,
+            apps: RequestHandlerFixture.apps,
+            // No case tells of her purchase.
+            accounts: [[.sample(id: try #require(ReleaseBefore.transactions["carol"]), account: "704165192552988235")]],
+            now: ReleaseBefore.now, backup: file.path,
             authenticationCode: { key, content in
                 let secret = try? SecureBytes(count: key.count) { $0.copyBytes(from: key) }
                 return secret.flatMap { try? HMACSHA256.authenticationCode(for: content, key: $0) } ?? []
