@@ -14,6 +14,9 @@ extension Schema {
         ALTER TABLE consent ADD COLUMN locale TEXT;
         ALTER TABLE consent ADD COLUMN isByGuardian INTEGER NOT NULL DEFAULT 0;
 
+        -- Rescissions were withdrawals of the users that were linked then; they are applied again, to their accounts.
+        UPDATE notification SET processedAt = NULL WHERE type = 'RESCIND_CONSENT' AND appTransactionId IS NOT NULL;
+
         -- What was under way keeps the end that it had.
         UPDATE delivery SET requestedDeadline = deadline WHERE endedAt IS NULL;
         UPDATE delivery SET acceptedFor = user WHERE user IS NOT NULL;

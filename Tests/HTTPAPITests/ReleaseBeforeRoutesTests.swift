@@ -83,6 +83,21 @@ struct ReleaseBeforeRoutesTests {
         #expect(erin["consent"]?["consented"] == true && erin["consent"]?["at"] == "2026-05-01T08:00:00.000Z")
     }
 
+    @Test func `what a guardian took back before stands for the account, and only a guardian gives it again`()
+        async throws
+    {
+        let fixture = try await fixture()
+        let transaction = try #require(ReleaseBefore.transactions["leo"])
+        for (guardian, statuses) in [(false, [409]), (true, [200, 202])] {
+            let consent = #"{"consented":true,"source":"test","guardian":\#(guardian)}"#
+            #expect(
+                try await fixture.send(.put, "/v1/apps/coins/users/leo/consent", body: consent).status == 200)
+            let reply = try await fixture.send(
+                .post, "/v1/apps/coins/transactions/\(transaction)/consumption", body: Self.answer)
+            #expect(statuses.contains(reply.status), "by a guardian: \(guardian)")
+        }
+    }
+
     @Test func `callers read on from the cursor that they have, and an answer's key is still taken`() async throws {
         let fixture = try await fixture()
         let events = "/v1/apps/coins/events"
