@@ -26,20 +26,6 @@ extension SQLiteStore: ConsentStore {
         try await read("read a user's consent") { try ConsentRow.history(app: app, user: user, from: $0) }
     }
 
-    package func rescissions(app: String, user: UserID) async throws(ServiceError) -> [Rescission] {
-        try await read("read what guardians rescinded") { [tombstones] database in
-            guard try RescissionRow.hasAny(app: app, nil, in: database) else { return [] }
-            let lifted = try ConsentRow.guardianConsent(app: app, user: user, before: nil, from: database)
-            return try ConsentQuery.accounts(of: user, app: app, from: database).compactMap { account, environment in
-                try RescissionRow.latest(of: account, app: app, environment, tombstones, in: database).map {
-                    Rescission(appTransactionID: account, environment: environment, rescindedAt: $0)
-                }
-            }
-            .filter { rescission in lifted.map { $0 <= rescission.rescindedAt } ?? true }
-            .sorted { $0.rescindedAt > $1.rescindedAt }
-        }
-    }
-
     package func owner(of subject: ConsentSubject) async throws(ServiceError) -> UserID? {
         try await read("ask whose a purchase is") { try OwnerQuery.owner(of: subject, in: $0) }
     }
@@ -87,34 +73,6 @@ enum ConsentQuery {
         situation.isErasedPurchase =
             try mayBeErased && tombstones.isErased(subject.linkTargets, app: subject.app, in: database)
         return (situation.owner, ConsentRules.objection(to: subject, situation))
-    }
-}
-
-extension ConsentQuery {
-    /// The Apple Accounts that a user's links in force lead to, each in the environments that it may be of.
-    fileprivate static func accounts(
-        of user: UserID, app: String, from database: Database
-    ) throws -> [(account: String, environment: AppStoreEnvironment)] {
-        let rows = try Row.fetchAll(
-            database,
-            sql: """
-                SELECT link.value AS account, environments.name AS environment FROM link
-                JOIN (SELECT ? AS name UNION SELECT ?) AS environments
-                    ON environments.name = coalesce(link.environment, environments.name)
-                WHERE link.app = ? AND link.user = ? AND link.validUntil IS NULL AND link.kind = 'appTransactionId'
-                UNION
-                SELECT known.appTransactionId, known.environment FROM link
-                JOIN knownIdentifier AS known ON known.app = link.app AND known.identifier = link.value
-                    AND known.environment = coalesce(link.environment, known.environment)
-                WHERE link.app = ? AND link.user = ? AND link.validUntil IS NULL
-                    AND link.kind IN ('transactionId', 'originalTransactionId') AND known.appTransactionId IS NOT NULL
-                ORDER BY account, environment
-                """,
-            arguments: [
-                AppStoreEnvironment.production.rawValue, AppStoreEnvironment.sandbox.rawValue, app,
-                LinkRow.bytes(user), app, LinkRow.bytes(user),
-            ])
-        return try rows.map { (try $0.value("account"), try $0.known("environment")) }
     }
 }
 

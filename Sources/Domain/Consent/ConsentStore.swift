@@ -19,10 +19,6 @@ package protocol ConsentStore: Sendable {
     /// Every record of a user, oldest first.
     func consentHistory(app: String, user: UserID) async throws(ServiceError) -> [ConsentRecord]
 
-    /// What guardians took back for the Apple Accounts that the user's links in force lead to, unless a guardian has consented
-    /// for the user since; latest first.
-    func rescissions(app: String, user: UserID) async throws(ServiceError) -> [Rescission]
-
     /// Asks `ConsentRules` about an answer, in one consistent look at links and consent.
     func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection?
 
@@ -34,20 +30,6 @@ package protocol ConsentStore: Sendable {
     /// - Returns: what was removed and what stays.
     /// - Throws: `storeUnavailable`.
     func eraseUser(app: String, user: UserID, at now: Date) async throws(ServiceError) -> ErasureReport
-}
-
-/// That a guardian took back the consent to a child's use of the app (`RESCIND_CONSENT`), for one Apple Account.
-package struct Rescission: Sendable, Equatable {
-    package let appTransactionID: String
-    package let environment: AppStoreEnvironment
-    /// When Apple signed it.
-    package let rescindedAt: Date
-
-    package init(appTransactionID: String, environment: AppStoreEnvironment, rescindedAt: Date) {
-        self.appTransactionID = appTransactionID
-        self.environment = environment
-        self.rescindedAt = rescindedAt
-    }
 }
 
 /// What an erasure removed, and what stays.

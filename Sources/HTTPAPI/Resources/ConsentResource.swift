@@ -73,19 +73,6 @@ enum ConsentBody {
             writer.memberNull("consent")
         }
     }
-
-    /// Writes the member `guardianRescissions`.
-    static func write(_ rescissions: [Rescission], to writer: inout JSONWriter) {
-        writer.memberArray("guardianRescissions") { writer in
-            for rescission in rescissions {
-                writer.object { writer in
-                    writer.member("appTransactionId", rescission.appTransactionID)
-                    writer.member("environment", rescission.environment.rawValue)
-                    writer.member("rescindedAt", Timestamp.text(rescission.rescindedAt))
-                }
-            }
-        }
-    }
 }
 
 /// What an erasure removed, and what stays and why.
