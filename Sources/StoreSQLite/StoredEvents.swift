@@ -99,7 +99,7 @@ struct EventEpochRow: Sendable {
     let latestWithoutEpoch: Int64
 
     static func fetch(from database: Database) throws -> EventEpochRow {
-        let statement = try database.cachedStatement(sql: "SELECT epoch, latestWithoutEpoch FROM eventEpoch")
+        let statement = try database.cachedStatement(sql: "SELECT epoch, latestWithoutEpoch FROM eventEpoch WHERE id = 1")
         guard let row = try Row.fetchOne(statement) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the epoch of the events is missing")
         }
@@ -109,7 +109,7 @@ struct EventEpochRow: Sendable {
     /// Begins another epoch: a copy goes on by itself from here.
     static func renew(in database: Database) throws {
         try database.execute(
-            sql: "UPDATE eventEpoch SET epoch = lower(hex(randomblob(8))), latestWithoutEpoch = 0")
+            sql: "UPDATE eventEpoch SET epoch = lower(hex(randomblob(8))), latestWithoutEpoch = 0 WHERE id = 1")
     }
 }
 
