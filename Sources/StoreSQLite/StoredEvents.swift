@@ -99,7 +99,8 @@ struct EventEpochRow: Sendable {
     let latestWithoutEpoch: Int64
 
     static func fetch(from database: Database) throws -> EventEpochRow {
-        let statement = try database.cachedStatement(sql: "SELECT epoch, latestWithoutEpoch FROM eventEpoch WHERE id = 1")
+        let statement = try database.cachedStatement(
+            sql: "SELECT epoch, latestWithoutEpoch FROM eventEpoch WHERE id = 1")
         guard let row = try Row.fetchOne(statement) else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the epoch of the events is missing")
         }
