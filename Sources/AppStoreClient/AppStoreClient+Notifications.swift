@@ -28,11 +28,23 @@ extension AppStoreClient: NotificationGateway {
         let page: NotificationHistoryResponse = try parse(response)
         let items = page.notificationHistory ?? []
         let origin = SignedDataDecoder.Origin(app: call.app, environment: environment)
-        // One that does not verify must not keep those behind it from being found.
-        let notifications = items.compactMap { item in try? sent(item.signedPayload, item.sendAttempts, from: origin) }
+        var notifications: [SentNotification] = []
+        var unverified: [UnverifiedNotification] = []
+        for item in items {
+            do throws(ServiceError) {
+                notifications.append(try sent(item.signedPayload, item.sendAttempts, from: origin))
+            } catch {
+                // It must not keep those behind it from being found.
+                let signed = item.signedPayload ?? ""
+                unverified.append(
+                    UnverifiedNotification(
+                        signed: signed, fault: error.cause ?? error.message,
+                        claims: NotificationClaims(unverified: signed)))
+            }
+        }
         return NotificationHistoryPage(
-            notifications: notifications, unverifiedCount: items.count - notifications.count,
-            paginationToken: page.paginationToken, hasMore: page.hasMore ?? false)
+            notifications: notifications, unverified: unverified, paginationToken: page.paginationToken,
+            hasMore: page.hasMore ?? false)
     }
 
     private func sent(

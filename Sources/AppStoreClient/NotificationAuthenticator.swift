@@ -38,6 +38,8 @@ package struct NotificationAuthenticator: NotificationVerifier {
         }
     }
 
+    package func claims(of signed: String) -> NotificationClaims { NotificationClaims(unverified: signed) }
+
     private func verified(_ signed: String, _ app: App) async throws(ServiceError) -> AppleNotification {
         let (members, subject) = try await authenticated(signed)
         guard let environment = subject.environment.flatMap(AppStoreEnvironment.init(rawValue:)) else {

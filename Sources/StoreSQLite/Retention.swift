@@ -9,6 +9,8 @@ extension SQLiteStore: StoreMaintenance {
         var result = RetentionResult()
         result.notifications = try await remove(Retention.notifications, policy.notifications, at: now, limit)
         result.quarantined = try await remove(Retention.quarantined, policy.notifications, at: now, limit)
+        result.quarantined += try await remove(
+            Retention.quarantineAtItsEnd, .zero, at: now, limit - result.quarantined)
         result.idempotencyKeys = try await remove(
             Retention.idempotencyKeys, .seconds(IdempotencyKey.lifetime), at: now, limit)
         result.attempts = try await remove(Retention.attempts, policy.attempts, at: now, limit)
@@ -82,31 +84,40 @@ enum Retention {
             """, end, limit)
     }
 
+    /// The first ones up to one that is kept, so that the positions of what is left have no gap.
     static func events(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try removeLowEnd(of: "event", by: "at", database, before: end, limit: limit)
+        let first = try Row.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT position, at FROM event WHERE position > 0 ORDER BY position LIMIT ?"),
+            arguments: [limit])
+        let over = try first.prefix { try $0.date("at") < end }
+        guard let last = over.last else { return 0 }
+        let position: Int64 = try last.value("position")
+        try database.cachedStatement(sql: "DELETE FROM event WHERE position <= ?").execute(arguments: [position])
+        return over.count
     }
 
     static func quarantined(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try removeLowEnd(of: "quarantine", by: "receivedAt", database, before: end, limit: limit)
+        try remove(
+            database,
+            """
+            DELETE FROM quarantine WHERE position IN (
+                SELECT position FROM quarantine WHERE receivedAt < ? ORDER BY receivedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    /// What Apple's history does not hold any more goes earlier.
+    static func quarantineAtItsEnd(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM quarantine WHERE position IN (
+                SELECT position FROM quarantine WHERE keptUntil < ? ORDER BY keptUntil LIMIT ?)
+            """, end, limit)
     }
 
     private static func remove(_ database: Database, _ sql: String, _ end: Date, _ limit: Int) throws -> Int {
         try database.cachedStatement(sql: sql).execute(arguments: [end.milliseconds, limit])
         return database.changesCount
-    }
-
-    /// Removes the first rows up to one that is kept, so that the positions of what is left have no gap.
-    private static func removeLowEnd(
-        of table: String, by time: String, _ database: Database, before end: Date, limit: Int
-    ) throws -> Int {
-        let first = try Row.fetchAll(
-            database.cachedStatement(
-                sql: "SELECT position, \(time) AS time FROM \(table) WHERE position > 0 ORDER BY position LIMIT ?"),
-            arguments: [limit])
-        let over = try first.prefix { try $0.date("time") < end }
-        guard let last = over.last else { return 0 }
-        let position: Int64 = try last.value("position")
-        try database.cachedStatement(sql: "DELETE FROM \(table) WHERE position <= ?").execute(arguments: [position])
-        return over.count
     }
 }

@@ -112,6 +112,9 @@ enum Schema {
         migrator.registerMigration("0007 facts in any order") { database in
             try database.execute(sql: factsInAnyOrder)
         }
+        migrator.registerMigration("0008 quarantine to be verified anew") { database in
+            try database.execute(sql: quarantineToBeVerifiedAnew)
+        }
         migrator.registerMigration("0009 epoch of events") { database in
             try database.execute(
                 sql: """

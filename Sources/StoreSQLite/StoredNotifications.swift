@@ -4,18 +4,7 @@ import GRDB
 
 extension SQLiteStore {
     package func record(_ notification: StoredNotification) async throws(ServiceError) -> Bool {
-        try await write("keep a notification") { database in
-            guard try NotificationRow.insert(notification, into: database) else { return false }
-            let apple = notification.notification
-            try EventRow.append(
-                ServiceEvent(
-                    app: notification.app, kind: .notificationReceived, subject: apple.notificationUUID,
-                    at: notification.receivedAt, environment: apple.environment,
-                    transactionID: apple.transaction?.transactionID, notificationType: apple.notificationType,
-                    subtype: apple.subtype),
-                to: database)
-            return true
-        }
+        try await write("keep a notification") { try NotificationRow.record(notification, in: $0) }
     }
 
     package func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification] {
@@ -89,10 +78,30 @@ struct NotificationRow: Sendable {
         return VerifiedData(payload: try row.bytes(payload), signed: signed)
     }
 
-    /// Keeps a notification that is still to be processed, unless its UUID is known for the app.
+    /// Whether a notification is kept.
+    static func isKnown(app: String, uuid: String, in database: Database) throws -> Bool {
+        try Int.fetchOne(
+            database.cachedStatement(sql: "SELECT 1 FROM notification WHERE app = ? AND uuid = ?"),
+            arguments: [app, uuid]) != nil
+    }
+
+    /// Keeps a notification that is still to be processed, and tells of it, unless its UUID is known for the app.
     ///
     /// - Returns: whether it was new.
-    static func insert(_ stored: StoredNotification, into database: Database) throws -> Bool {
+    static func record(_ notification: StoredNotification, in database: Database) throws -> Bool {
+        guard try insert(notification, into: database) else { return false }
+        let apple = notification.notification
+        try EventRow.append(
+            ServiceEvent(
+                app: notification.app, kind: .notificationReceived, subject: apple.notificationUUID,
+                at: notification.receivedAt, environment: apple.environment,
+                transactionID: apple.transaction?.transactionID, notificationType: apple.notificationType,
+                subtype: apple.subtype),
+            to: database)
+        return true
+    }
+
+    private static func insert(_ stored: StoredNotification, into database: Database) throws -> Bool {
         let apple = stored.notification
         let transaction = apple.transaction
         try database.cachedStatement(sql: insertion).execute(

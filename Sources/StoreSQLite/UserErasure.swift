@@ -46,6 +46,7 @@ private struct UserErasure {
         let tokens = try self.tokens(database)
         let isWithdrawalKept = try isWithdrawn(database)
         let purchases = try purchases(deliveries, database)
+        _ = try QuarantineRow.remove(linked.union(purchases.targets), app: app, from: database)
         if isWithdrawalKept {
             for spelling in spellings {
                 try tombstones.leave(spelling, linked.union(purchases.targets), app: app, in: database)

@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import TestSupport
 import Testing
 
@@ -86,10 +87,13 @@ struct NotificationGatewayTests {
             })
     }
 
-    @Test func `what does not verify on a page of the history is left out and counted`() async throws {
+    @Test func `what does not verify on a page of the history is handed over as it is, with what is wrong`() async throws {
         let good = try notification(#""data":{\#(Self.app)}"#)
         let foreign = try notification(
-            #""data":{"bundleId":"com.example.gems","appAppleId":2,"environment":"Production"}"#)
+            """
+            "data":{"bundleId":"com.example.gems","appAppleId":2,"environment":"Production",\
+            "signedTransactionInfo":"\(try signer.transaction("7"))"}
+            """)
         let unknown = try notification(#""later":{\#(Self.app)}"#)
         let answer = """
             {"hasMore":false,"notificationHistory":[{"signedPayload":"\(foreign)"},{"signedPayload":"\(good)"},\
@@ -101,7 +105,15 @@ struct NotificationGatewayTests {
                 let page = try await fixture.client.notificationHistoryPage(
                     NotificationHistoryQuery(startDate: 1, endDate: 2), paginationToken: nil, fixture.call())
                 #expect(page.notifications.map(\.notification.signed) == [good])
-                #expect(page.unverifiedCount == 4)
+                #expect(page.unverified.map(\.signed) == [foreign, unknown, "a.b.c", ""])
+                #expect(page.unverified[0].fault == "bundleId is not the app's")
+                #expect(page.unverified[3].fault == "signedPayload is missing")
+                let claims = page.unverified[0].claims
+                #expect(claims.notificationUUID == "u" && claims.environment == .production)
+                #expect(claims.signedAt == Date(milliseconds: 1_700_000_000_000))
+                #expect(claims.identifiers.contains(LinkTarget(.transactionId, "7")))
+                #expect(page.unverified[1].claims.environment == nil)
+                #expect(page.unverified[2].claims == NotificationClaims())
                 #expect(throws: ServiceError(.appleAnswerInvalid, "")) { try page.verifiedWhole() }
             })
     }

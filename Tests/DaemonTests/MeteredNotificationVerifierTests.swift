@@ -14,6 +14,8 @@ struct MeteredNotificationVerifierTests {
                 notificationUUID: "1", notificationType: signed, subtype: nil, signedDate: nil, environment: .sandbox,
                 payload: [], signed: signed, transaction: nil, renewalInfo: nil, appTransaction: nil)
         }
+
+        func claims(of signed: String) -> NotificationClaims { NotificationClaims(notificationUUID: signed) }
     }
 
     @Test func `types that are not known share one series, as do forgeries`() async throws {

@@ -9,6 +9,12 @@ struct NotificationContractTests {
         try await contract.run { try await folder.open() }
     }
 
+    @Test(arguments: QuarantineStoreContract.cases)
+    func `the SQLite store keeps the contract of the quarantine`(contract: QuarantineStoreContract) async throws {
+        let folder = try StoreFolder()
+        try await contract.run { try await folder.open() }
+    }
+
     @Test(arguments: EventStoreContract.cases)
     func `the SQLite store keeps the contract of events`(contract: EventStoreContract) async throws {
         let folder = try StoreFolder()

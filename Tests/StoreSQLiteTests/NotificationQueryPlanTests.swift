@@ -58,10 +58,17 @@ struct NotificationQueryPlanTests {
         try await store.take(
             .sample("b", at: 1, transaction: transaction), .sample("d", type: "REFUND", at: 2, transaction: transaction)
         )
-        try await store.quarantine(
-            QuarantinedNotification(app: "coins", notificationUUID: nil, fault: "", receivedAt: Date(), signed: ""),
-            keeping: 10)
+        for source in [NotificationSource.webhook, .history] {
+            for number in 1...3 {
+                _ = try await store.quarantine(
+                    .sample("\(source)\(number)", source: source), within: QuarantineBound(perApp: 1, inAll: 1))
+            }
+        }
         _ = try await store.quarantineStatus()
+        for (position, _) in try await store.quarantined(after: 0, limit: 10) {
+            try await store.quarantineTried([(position, "")], at: CaseModel.time(0))
+            _ = try await store.release(position, as: .sample("released"))
+        }
         _ = try await store.unprocessedNotifications(limit: 10)
         _ = try await store.notification(app: "coins", uuid: "a")
         try await store.saveHistoryProgress(
@@ -80,7 +87,7 @@ struct NotificationQueryPlanTests {
         _ = try await store.eventPosition(before: CaseModel.time(2))
         _ = try await store.eventBounds()
         _ = try await store.enforceRetention(RetentionPolicy(), at: CaseModel.time(1_000_000), limit: 10)
-        try await log.expectPlansWithoutWalks(ofAtLeast: 45)
+        try await log.expectPlansWithoutWalks(ofAtLeast: 57)
     }
 
     /// Goes through every way to choose some of so many things.

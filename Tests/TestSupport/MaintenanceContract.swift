@@ -4,7 +4,7 @@ import Testing
 
 /// What every store must do with what is over.
 package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
-    package typealias Store = StoreMaintenance & NotificationStore & CaseStore & EventStore & DeliveryStore
+    package typealias Store = StoreMaintenance & NotificationStore & QuarantineStore & CaseStore & EventStore & DeliveryStore
     package typealias Make = @Sendable () async throws -> any Store
 
     package let testDescription: String
@@ -95,10 +95,7 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
         try await queue(store, caseID: "case-a")
         try await store.take(.sample("d", type: "REFUND", at: 1))
         try await store.take(.sample("late", at: 0, received: 12, transaction: .sample(id: "2")))
-        try await store.quarantine(
-            QuarantinedNotification(
-                app: "coins", notificationUUID: "q", fault: "Wrong bundle id.", receivedAt: CaseModel.time(0),
-                signed: "n.q.n"), keeping: 10)
+        _ = try await store.quarantine(.sample("q"), within: QuarantineBound(perApp: 10, inAll: 10))
     }
 
     /// Removes all that is over.

@@ -83,21 +83,11 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
                 subtype: "RESUBSCRIBE")
             #expect(try await store.events(after: 0, limit: 10) == [event])
         },
-        NotificationStoreContract("the quarantine keeps the latest") { store in
-            #expect(try await store.quarantineStatus() == (0, nil))
-            for number in 1...5 {
-                let notification = QuarantinedNotification(
-                    app: "coins", notificationUUID: number == 1 ? nil : "\(number)", fault: "Wrong bundle id.",
-                    receivedAt: CaseModel.time(Double(number)), signed: "n.\(number).n")
-                try await store.quarantine(notification, keeping: 3)
-                #expect(try await store.quarantineStatus() == (min(number, 3), CaseModel.time(Double(number))))
-            }
-            #expect(try await store.notifications(app: "coins", NotificationQuery()).isEmpty)
-        },
         NotificationStoreContract("progress of the search is kept for each app and environment") { store in
             let search = HistoryProgress.Search(
                 pass: .failures, start: CaseModel.time(1), end: CaseModel.time(2), paginationToken: "next")
-            let progress = HistoryProgress(completeUntil: CaseModel.time(1), search: search)
+            let progress = HistoryProgress(
+                completeUntil: CaseModel.time(1), unkeptSince: CaseModel.time(0.5), search: search)
             let fresh = HistoryProgress(completeUntil: nil, search: nil)
             #expect(try await store.historyProgress(app: "coins", environment: .sandbox) == nil)
             try await store.saveHistoryProgress(progress, app: "coins", environment: .sandbox)

@@ -84,4 +84,14 @@ package final class FakeNotificationVerifier: NotificationVerifier {
         }
         return try answer.get()
     }
+
+    /// What is signed says its UUID alone.
+    package func claims(of signed: String) -> NotificationClaims {
+        guard case .success(let notification) = answers.withLock({ $0[signed] }) else {
+            return NotificationClaims(notificationUUID: signed)
+        }
+        return NotificationClaims(
+            notificationUUID: notification.notificationUUID, environment: notification.environment,
+            signedAt: notification.signedDate.map(Date.init(milliseconds:)))
+    }
 }

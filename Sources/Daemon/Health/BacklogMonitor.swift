@@ -8,7 +8,7 @@ import Synchronization
 struct Backlog: Sendable {
     var deliveries: [DeliveryBacklog] = []
     var cases: [CaseBacklog] = []
-    /// Notifications that Apple signed, but not for what the configuration names.
+    /// Notifications that do not verify as the apps' as they are configured.
     var quarantined: (count: Int, latest: Date?) = (0, nil)
     /// Why nothing is sent, if so.
     var hold: SendingHold?
@@ -20,7 +20,7 @@ struct Backlog: Sendable {
 
     /// Asks a store.
     static func read(
-        _ store: some DeliveryStore & CaseStore & NotificationStore
+        _ store: some DeliveryStore & CaseStore & QuarantineStore
     ) async throws(ServiceError) -> Backlog {
         Backlog(
             deliveries: try await store.deliveryBacklog(), cases: try await store.caseBacklog(),

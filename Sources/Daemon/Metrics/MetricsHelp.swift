@@ -14,9 +14,10 @@ enum MetricsHelp {
         "purser_budget_refusals":
             "Calls to Apple that were not made, by cause: exhausted, unfair, quota, or apple, which asked to wait.",
         "purser_verifications": "Signed data checked, by result.",
-        "purser_notifications": "Notifications that came in, by app, type and what became of them.",
+        "purser_notifications":
+            "Notifications that came in or were verified anew, by app, type and what became of them.",
         "purser_quarantined_notifications":
-            "Notifications that Apple signed, but not for what the configuration names.",
+            "Notifications that do not verify as the apps' as they are configured, kept to be verified anew.",
         "purser_deliveries": "Deliveries that are not over, by app and state.",
         "purser_delivery_oldest_age_seconds":
             "How long the oldest delivery that is not over has been here; 0 without one.",

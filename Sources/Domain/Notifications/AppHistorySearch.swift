@@ -1,116 +1,171 @@
 import Foundation
 
+/// What a search of Apple's history works with; the same for every app.
+final class HistoryDependencies: Sendable {
+    let gateway: any NotificationGateway
+    let store: any NotificationStore
+    let quarantine: NotificationQuarantine
+    let processor: NotificationProcessor
+    let clock: ServiceClock
+
+    init(
+        gateway: any NotificationGateway, store: any NotificationStore, quarantine: NotificationQuarantine,
+        processor: NotificationProcessor, clock: ServiceClock
+    ) {
+        self.gateway = gateway
+        self.store = store
+        self.quarantine = quarantine
+        self.processor = processor
+        self.clock = clock
+    }
+}
+
 /// One search in the history of an app in an environment: its passes, page by page, so that it goes on where it stopped.
+///
+/// It waits for nothing and tries nothing again: that is left to whoever knows what else there is to do meanwhile.
 struct AppHistorySearch: Sendable {
     /// How long one page may take.
     static let pageTime = Duration.seconds(60)
-    /// The longest wait for budget or for Apple within a search; a longer one is left to the next search.
-    static let longestWait = Duration.seconds(120)
-    /// How often a page is tried again after a failure that time may mend.
-    static let maximumRetries = 3
-    /// The wait before the first of these; each next one is twice as long.
-    static let firstRetryPause = Duration.seconds(2)
     /// How often a pass is begun anew because its pagination token has expired.
     static let maximumRestarts = 3
     /// Apple's refusal of a pagination token that has expired.
     static let paginationTokenExpired: Int64 = 4_000_017
 
-    private let app: App
-    private let plan: HistoryPlan
-    private let gateway: any NotificationGateway
-    private let store: any NotificationStore
-    private let processor: NotificationProcessor
-    private let clock: ServiceClock
-    private var completeUntil: Date?
-    private var found = 0
-    private var unverifiedCount = 0
-    /// A pass that failed alone, while the others go on.
-    private var fault: ServiceError?
-
-    init(
-        app: App, plan: HistoryPlan, gateway: any NotificationGateway, store: any NotificationStore,
-        processor: NotificationProcessor, clock: ServiceClock
-    ) {
-        self.app = app
-        self.plan = plan
-        self.gateway = gateway
-        self.store = store
-        self.processor = processor
-        self.clock = clock
+    /// What a search has come to so far.
+    struct Findings: Sendable {
+        /// How many notifications had not come in before.
+        var found = 0
+        /// How many do not verify and did not come before, and why the first of them does not.
+        var unverified = 0
+        var unverifiedFault: String?
+        /// A pass that failed alone, while the others go on.
+        var fault: ServiceError?
     }
 
-    private var origin: AppEnvironment { AppEnvironment(app: app.slug, environment: plan.environment) }
+    private let app: App
+    private let plan: HistoryPlan
+    /// Whether it looks again for what did not verify and could not be kept.
+    private let isRetrying: Bool
+    private let dependencies: HistoryDependencies
+    private var progress = HistoryProgress()
+    /// Where the pass for what has a deadline stands, if it is under way.
+    private var requests: HistoryProgress.Search?
+    /// Up to when the search looks that was begun here.
+    private var end: Date?
+    private var findings = Findings()
 
-    /// Searches up to now; at first what an earlier search left undone.
-    mutating func run() async -> HistoryOutcome {
-        do throws(ServiceError) {
-            let progress = try await store.historyProgress(app: app.slug, environment: plan.environment)
-            completeUntil = progress?.completeUntil
-            if let left = progress?.search, plan.isWithinReach(left, at: clock.now()) {
-                // What has a deadline comes first, also before what was left undone.
-                if left.pass != .consumptionRequests {
-                    try await readAlone(pass(.consumptionRequests, until: clock.now()), isKept: false)
-                }
-                try await finish(left)
+    init(app: App, plan: HistoryPlan, isRetrying: Bool, dependencies: HistoryDependencies) {
+        self.app = app
+        self.plan = plan
+        self.isRetrying = isRetrying
+        self.dependencies = dependencies
+    }
+
+    private var clock: ServiceClock { dependencies.clock }
+
+    /// What was found since it was last asked.
+    mutating func takeFindings() -> Findings {
+        defer { findings = Findings() }
+        return findings
+    }
+
+    /// Searches for what has a deadline, up to now.
+    mutating func searchRequests() async throws(ServiceError) {
+        try await load()
+        try await readAlone(requests ?? pass(.consumptionRequests, until: clock.now()), isKept: false)
+        requests = nil
+    }
+
+    /// Searches for the rest; at first what an earlier search left undone.
+    ///
+    /// - Parameter limit: when it stops after the page that it is at.
+    /// - Returns: whether it got through.
+    mutating func searchRest(until limit: ContinuousClock.Instant) async throws(ServiceError) -> Bool {
+        try await load()
+        if let left = progress.search {
+            if plan.isWithinReach(left, at: clock.now()) {
+                guard try await finish(left, until: limit) else { return false }
+                // It was begun a moment ago.
+                if left.end == end { return true }
+            } else {
+                lookAgain(from: left.start)
             }
-            try await finish(pass(.consumptionRequests, until: clock.now()))
-            let unverified = unverifiedCount > 0 ? ServiceError.unverified(unverifiedCount) : nil
-            return HistoryOutcome(origin: origin, found: found, fault: fault ?? unverified)
-        } catch {
-            return HistoryOutcome(origin: origin, found: found, fault: error)
         }
+        let now = clock.now()
+        end = now
+        return try await finish(pass(.failures, until: now), until: limit)
+    }
+
+    private mutating func load() async throws(ServiceError) {
+        progress =
+            try await dependencies.store.historyProgress(app: app.slug, environment: plan.environment)
+            ?? HistoryProgress()
+    }
+
+    private mutating func save(_ search: HistoryProgress.Search?) async throws(ServiceError) {
+        progress.search = search
+        try await dependencies.store.saveHistoryProgress(progress, app: app.slug, environment: plan.environment)
     }
 
     private func pass(_ pass: HistoryProgress.Pass, until end: Date) -> HistoryProgress.Search {
-        plan.search(pass, until: end, completeUntil: completeUntil)
+        plan.search(
+            pass, until: end, completeUntil: progress.completeUntil,
+            unkeptSince: isRetrying ? progress.unkeptSince : nil)
     }
 
-    /// Reads a pass from where it stands, and those that follow it.
-    private mutating func finish(_ search: HistoryProgress.Search) async throws(ServiceError) {
-        var search = search
-        while true {
-            switch search.pass {
-            case .consumptionRequests:
-                try await readAlone(search, isKept: true)
-                search = pass(.failures, until: search.end)
-            case .failures:
-                try await readAlone(search, isKept: true)
-                search = pass(.all, until: search.end)
-            case .all:
-                try await read(search, isKept: true)
-                completeUntil = search.end
-                return try await save(nil)
-            }
-            try await save(search)
-        }
-    }
-
-    /// Reads a pass so that a page which does not verify ends it alone, and not those that follow.
-    private mutating func readAlone(
-        _ search: HistoryProgress.Search, isKept: Bool
-    ) async throws(ServiceError) {
-        do throws(ServiceError) {
-            try await read(search, isKept: isKept)
-        } catch {
-            guard error.reason == .appleAnswerInvalid else { throw error }
-            fault = error
-        }
-    }
-
-    private func save(_ search: HistoryProgress.Search?) async throws(ServiceError) {
-        try await store.saveHistoryProgress(
-            HistoryProgress(completeUntil: completeUntil, search: search), app: app.slug,
-            environment: plan.environment)
+    private mutating func lookAgain(from start: Date) {
+        progress.unkeptSince = min(progress.unkeptSince ?? start, start)
     }
 }
 
-// MARK: Pages
+// MARK: Passes
 
 extension AppHistorySearch {
+    /// Reads a pass from where it stands, and those that follow it.
+    ///
+    /// - Returns: whether the last one is complete.
+    private mutating func finish(
+        _ search: HistoryProgress.Search, until limit: ContinuousClock.Instant
+    ) async throws(ServiceError) -> Bool {
+        var search = search
+        if search.pass == .consumptionRequests { search = pass(.failures, until: search.end) }
+        if search.pass == .failures {
+            guard try await readAlone(search, isKept: true, until: limit) else { return false }
+            search = pass(.all, until: search.end)
+            // From here on it is this pass that looks again; what it cannot keep either says so anew.
+            if let since = progress.unkeptSince, search.start <= since { progress.unkeptSince = nil }
+            try await save(search)
+        }
+        guard try await read(search, isKept: true, until: limit) else { return false }
+        progress.completeUntil = search.end
+        try await save(nil)
+        return true
+    }
+
+    /// Reads a pass so that a page which cannot be read ends it alone, and not those that follow.
+    @discardableResult
+    private mutating func readAlone(
+        _ search: HistoryProgress.Search, isKept: Bool, until limit: ContinuousClock.Instant? = nil
+    ) async throws(ServiceError) -> Bool {
+        do throws(ServiceError) {
+            return try await read(search, isKept: isKept, until: limit)
+        } catch {
+            guard error.reason == .appleAnswerInvalid else { throw error }
+            findings.fault = error
+            return true
+        }
+    }
+
     /// Reads a pass to its end.
     ///
-    /// `isKept`: whether where it stands is kept after each page.
-    private mutating func read(_ search: HistoryProgress.Search, isKept: Bool) async throws(ServiceError) {
+    /// - Parameters:
+    ///   - search: where it stands.
+    ///   - isKept: whether where it stands is kept after each page; otherwise only here.
+    ///   - limit: when it stops after the page that it is at; nil for never.
+    /// - Returns: whether it came to its end.
+    private mutating func read(
+        _ search: HistoryProgress.Search, isKept: Bool, until limit: ContinuousClock.Instant?
+    ) async throws(ServiceError) -> Bool {
         var search = search
         var restarts = 0
         while true {
@@ -125,62 +180,57 @@ extension AppHistorySearch {
                 search = search.at(nil)
                 continue
             }
-            guard let next else { return }
+            guard let next else { return true }
             search = search.at(next)
-            if isKept { try await save(search) }
+            if isKept { try await save(search) } else { requests = search }
+            if let limit, clock.monotonicNow() >= limit { return false }
         }
     }
 
-    /// Reads a page and keeps what is new on it; tries again what time may mend.
+    /// Reads a page and keeps what is new on it.
     ///
     /// - Returns: the token of the next page; nil at the end.
     private mutating func readPage(of search: HistoryProgress.Search) async throws(ServiceError) -> String? {
-        var retries = 0
-        while true {
-            do throws(ServiceError) {
-                let call = UpstreamCall(
-                    app: app, environment: plan.environment, deadline: clock.monotonicNow() + Self.pageTime)
-                let page = try await gateway.notificationHistoryPage(
-                    NotificationHistoryQuery(search), paginationToken: search.paginationToken, call)
-                try await keep(page.notifications)
-                unverifiedCount += page.unverifiedCount
-                guard page.hasMore else { return nil }
-                if let next = page.paginationToken, next != search.paginationToken { return next }
-                throw ServiceError(
-                    .appleAnswerInvalid, "Apple's notification history does not come to an end.",
-                    cause: "a page that is not the last one does not lead to the next")
-            } catch {
-                guard let pause = Self.pause(after: error, retries), !Task.isCancelled else { throw error }
-                retries += 1
-                guard (try? await clock.sleep(pause)) != nil else { throw error }
-            }
-        }
+        let call = UpstreamCall(
+            app: app, environment: plan.environment, deadline: clock.monotonicNow() + Self.pageTime)
+        let page = try await dependencies.gateway.notificationHistoryPage(
+            NotificationHistoryQuery(search), paginationToken: search.paginationToken, call)
+        try await keep(page.notifications)
+        try await quarantine(page.unverified, of: search)
+        guard page.hasMore else { return nil }
+        if let next = page.paginationToken, next != search.paginationToken { return next }
+        throw ServiceError(
+            .appleAnswerInvalid, "Apple's notification history does not come to an end.",
+            cause: "a page that is not the last one does not lead to the next")
     }
 
     /// Keeps what has not come in; all of a page share one write to the disk.
     private mutating func keep(_ page: [SentNotification]) async throws(ServiceError) {
         let isNew = try await FanOut.results(of: page, atMost: page.count, isPartialAllowed: false) {
-            [store, app, clock] sent throws(ServiceError) in
-            try await store.record(
+            [dependencies, app] sent throws(ServiceError) in
+            try await dependencies.store.record(
                 StoredNotification(
-                    app: app.slug, notification: sent.notification, source: .history, receivedAt: clock.now()))
+                    app: app.slug, notification: sent.notification, source: .history,
+                    receivedAt: dependencies.clock.now()))
         }
         let new = isNew.count { $0 == .success(true) }
-        found += new
-        if new > 0 { processor.kick() }
+        findings.found += new
+        if new > 0 { dependencies.processor.kick() }
     }
 
-    /// How long to wait before a page is tried again; nil when that is left to the next search.
-    private static func pause(after error: ServiceError, _ retries: Int) -> Duration? {
-        switch error.reason {
-        case .budgetExhausted, .appleRateLimited:
-            let wait = max(error.retryAfter ?? firstRetryPause, firstRetryPause)
-            return wait <= longestWait ? wait : nil
-        case .appleUnavailable, .deadlineExceeded, .storeUnavailable:
-            guard retries < maximumRetries else { return nil }
-            let wait = max(error.retryAfter ?? .zero, firstRetryPause * (1 << retries))
-            return wait <= longestWait ? wait : nil
-        default: return nil
+    /// Keeps what does not verify, for later; what there is no room for is looked for again.
+    private mutating func quarantine(
+        _ page: [UnverifiedNotification], of search: HistoryProgress.Search
+    ) async throws(ServiceError) {
+        let receipts = try await FanOut.results(of: page, atMost: page.count, isPartialAllowed: false) {
+            [dependencies, app, plan] unverified throws(ServiceError) in
+            try await dependencies.quarantine.keep(unverified, of: app, in: plan.environment)
+        }
+        for (unverified, receipt) in zip(page, receipts) where receipt != .success(.known) {
+            findings.unverified += 1
+            findings.unverifiedFault = findings.unverifiedFault ?? unverified.fault
+            // The other passes look at a part of what this one looks at.
+            if receipt == .success(.refused), search.pass == .all { lookAgain(from: search.start) }
         }
     }
 }
@@ -189,59 +239,5 @@ extension HistoryProgress.Search {
     /// The same search at another page.
     fileprivate func at(_ paginationToken: String?) -> Self {
         Self(pass: pass, start: start, end: end, paginationToken: paginationToken)
-    }
-}
-
-/// Which part of Apple's history each pass of a search asks for.
-struct HistoryPlan: Sendable {
-    /// How far back a search begins before the end of the last complete one, in seconds.
-    static let overlap: TimeInterval = 3600
-    /// How far back failures are looked for at most, in seconds.
-    static let longestFailureLookBack: TimeInterval = 3 * 86_400
-
-    let environment: AppStoreEnvironment
-    /// How far back everything is looked for if no search was ever complete.
-    let firstLookBack: Duration
-
-    /// A pass from its first page on.
-    ///
-    /// - Parameters:
-    ///   - pass: which one.
-    ///   - end: up to when the search looks: when it was begun.
-    ///   - completeUntil: up to when an earlier search was complete.
-    /// - Returns: the pass, to be begun.
-    func search(_ pass: HistoryProgress.Pass, until end: Date, completeUntil: Date?) -> HistoryProgress.Search {
-        let lookBack =
-            switch pass {
-            // What was signed earlier is past its deadline.
-            case .consumptionRequests: RefundCase.answerWindow + Self.overlap
-            case .failures: Self.longestFailureLookBack
-            case .all: completeUntil == nil ? firstLookBack / .seconds(1) : TimeInterval.infinity
-            }
-        // A clock that was set back makes the end of the last search lie ahead.
-        let known = min(completeUntil ?? .distantPast, end).addingTimeInterval(-Self.overlap)
-        let start = max(known, end.addingTimeInterval(-min(lookBack, longestLookBack)))
-        return HistoryProgress.Search(pass: pass, start: start, end: end, paginationToken: nil)
-    }
-
-    /// Whether Apple still answers for the whole window of a search that was left undone.
-    func isWithinReach(_ search: HistoryProgress.Search, at now: Date) -> Bool {
-        search.start > now.addingTimeInterval(-longestLookBack - Self.overlap / 2)
-    }
-
-    /// A little less than Apple's history holds, so that a search of some minutes stays within it.
-    private var longestLookBack: TimeInterval {
-        TimeInterval(NotificationHistoryQuery.windowDays(in: environment)) * 86_400 - Self.overlap
-    }
-}
-
-extension NotificationHistoryQuery {
-    /// What Apple is asked in a pass; the same for each of its pages.
-    init(_ search: HistoryProgress.Search) {
-        self.init(
-            startDate: search.start.milliseconds,
-            endDate: search.end.milliseconds,
-            notificationType: search.pass == .consumptionRequests ? "CONSUMPTION_REQUEST" : nil,
-            onlyFailures: search.pass == .failures ? true : nil)
     }
 }

@@ -1,18 +1,20 @@
 import Foundation
 package import Logging
+import Synchronization
 
 /// Looks in Apple's notification history for what did not come in: at the start, after an outage and on a schedule.
 ///
-/// Apple's third try comes 13 hours after the first, too late for a consumption request.
+/// Apple's third try comes 13 hours after the first, too late for a consumption request. Each environment is searched by
+/// itself, so that the outage of one holds up nothing of the other.
 package final class HistorySearch: Sendable {
-    /// How many apps and environments are searched at the same time.
-    static let concurrency = 8
     /// The next round after one that did not get through everywhere, at the latest.
     static let retryInterval = Duration.seconds(300)
+    /// How often what did not verify, and could not be kept, is looked for again.
+    static let unkeptInterval = Duration.seconds(86_400)
 
     /// When Apple's history is searched, and how far back.
     package struct Schedule: Sendable, Equatable {
-        /// From the end of one round to the next.
+        /// From the end of one round to the next, and the longest that one goes on if others wait for the next.
         package var interval: Duration = .seconds(1800)
         /// How far back the first search of an app looks.
         package var firstLookBack: Duration = .seconds(72 * 3600)
@@ -25,35 +27,40 @@ package final class HistorySearch: Sendable {
         }
     }
 
-    private let gateway: any NotificationGateway
-    private let store: any NotificationStore
-    private let processor: NotificationProcessor
-    private let searches: [(app: App, environment: AppStoreEnvironment)]
+    /// One of Apple's environments, with the apps that are searched in it.
+    private struct Lane: Sendable {
+        let environment: AppStoreEnvironment
+        let apps: [App]
+        let signal = WakeSignal()
+    }
+
+    private let dependencies: HistoryDependencies
+    private let lanes: [Lane]
     private let schedule: Schedule
-    private let clock: ServiceClock
     private let logger: Logger
-    private let signal = WakeSignal()
+    /// The environments in which what could not be kept is to be looked for in the next round.
+    private let retries = Mutex<Set<AppStoreEnvironment>>([])
 
     /// - Parameters:
     ///   - gateway: asked for Apple's history.
     ///   - store: keeps what is found, and how far each search has got.
+    ///   - quarantine: keeps what does not verify.
     ///   - processor: is told of what is new.
     ///   - apps: searched in each of their environments.
     ///   - schedule: when to search, and how far back.
     ///   - clock: the clocks.
     ///   - logger: is told of what was found, and once of what keeps a search from getting through.
     package init(
-        gateway: any NotificationGateway, store: any NotificationStore, processor: NotificationProcessor,
-        apps: AppCatalog, schedule: Schedule = Schedule(), clock: ServiceClock, logger: Logger
+        gateway: any NotificationGateway, store: any NotificationStore, quarantine: NotificationQuarantine,
+        processor: NotificationProcessor, apps: AppCatalog, schedule: Schedule = Schedule(), clock: ServiceClock,
+        logger: Logger
     ) {
-        self.gateway = gateway
-        self.store = store
-        self.processor = processor
-        searches = apps.all.flatMap { app in
-            AppStoreEnvironment.allCases.filter(app.environments.contains).map { (app, $0) }
+        dependencies = HistoryDependencies(
+            gateway: gateway, store: store, quarantine: quarantine, processor: processor, clock: clock)
+        lanes = AppStoreEnvironment.allCases.map { environment in
+            Lane(environment: environment, apps: apps.all.filter { $0.environments.contains(environment) })
         }
         self.schedule = schedule
-        self.clock = clock
         self.logger = logger
     }
 
@@ -61,108 +68,41 @@ package final class HistorySearch: Sendable {
     ///
     /// To be called once.
     package func run() async {
-        var reporter = HistoryReporter(logger: logger)
-        while !Task.isCancelled {
-            let outcomes = await searchAll()
-            guard !Task.isCancelled else { return }
-            reporter.report(outcomes)
-            await signal.wait(atMost: pause(after: outcomes), by: clock)
+        await withTaskGroup(of: Void.self) { tasks in
+            for lane in lanes where !lane.apps.isEmpty { tasks.addTask { await self.run(lane) } }
         }
+        // Without an app there is nothing to do; it ends with its task all the same.
+        await WakeSignal().wait(atMost: nil, by: dependencies.clock)
     }
 
     /// Searches now, or again when the present round is over: Apple or the store can be reached again.
-    package func searchSoon() { signal.wake() }
+    package func searchSoon() { lanes.forEach { $0.signal.wake() } }
 
-    private func searchAll() async -> [HistoryOutcome] {
-        await withTaskGroup(of: HistoryOutcome.self) { tasks in
-            var outcomes: [HistoryOutcome] = []
-            for (index, origin) in searches.enumerated() {
-                if index >= Self.concurrency, let ended = await tasks.next() { outcomes.append(ended) }
-                tasks.addTask { [self] in
-                    var search = AppHistorySearch(
-                        app: origin.app,
-                        plan: HistoryPlan(environment: origin.environment, firstLookBack: schedule.firstLookBack),
-                        gateway: gateway, store: store, processor: processor, clock: clock)
-                    return await search.run()
-                }
-            }
-            for await ended in tasks { outcomes.append(ended) }
-            return outcomes
+    /// Looks again for what did not verify and could not be kept, as the configuration may be another now.
+    package func retryUnverified() {
+        retries.withLock { $0 = Set(AppStoreEnvironment.allCases) }
+        searchSoon()
+    }
+
+    private func run(_ lane: Lane) async {
+        let clock = dependencies.clock
+        var search = EnvironmentHistorySearch(
+            apps: lane.apps,
+            plan: HistoryPlan(environment: lane.environment, firstLookBack: schedule.firstLookBack),
+            dependencies: dependencies, reporter: HistoryReporter(environment: lane.environment, logger: logger))
+        var nextRetry = clock.monotonicNow()
+        while !Task.isCancelled {
+            let start = clock.monotonicNow()
+            let isAsked = retries.withLock { $0.remove(lane.environment) != nil }
+            let isRetrying = isAsked || start >= nextRetry
+            if isRetrying { nextRetry = start + Self.unkeptInterval }
+            let end = start + schedule.interval
+            let isThrough = await search.round(until: end, isRetrying: isRetrying)
+            guard !Task.isCancelled else { return }
+            // Who was left out because the time was over goes on at once.
+            guard clock.monotonicNow() < end else { continue }
+            await lane.signal.wait(
+                atMost: isThrough ? schedule.interval : min(schedule.interval, Self.retryInterval), by: clock)
         }
-    }
-
-    /// What time mends is tried again sooner.
-    private func pause(after outcomes: [HistoryOutcome]) -> Duration {
-        let isWorthRetrying = outcomes.contains { outcome in
-            switch outcome.fault?.reason {
-            case .appleUnavailable, .deadlineExceeded, .storeUnavailable, .budgetExhausted, .appleRateLimited: true
-            default: false
-            }
-        }
-        return isWorthRetrying ? min(schedule.interval, Self.retryInterval) : schedule.interval
-    }
-}
-
-/// What came of one search.
-struct HistoryOutcome: Sendable {
-    let origin: AppEnvironment
-    /// How many notifications had not come in before.
-    let found: Int
-    /// Why it did not get through, if so.
-    let fault: ServiceError?
-}
-
-/// Tells the log what searches found, and once what keeps them from getting through.
-struct HistoryReporter {
-    /// What makes two faults the same.
-    private struct Fault: Hashable {
-        let reason: ServiceError.Reason
-        let appleCode: Int64?
-    }
-
-    /// How many apps a line names.
-    static let longestList = 10
-
-    private let logger: Logger
-    private var told: [AppEnvironment: Fault] = [:]
-
-    init(logger: Logger) { self.logger = logger }
-
-    /// Reports a round.
-    mutating func report(_ outcomes: [HistoryOutcome]) {
-        var news: [Fault: [HistoryOutcome]] = [:]
-        for outcome in outcomes {
-            if outcome.found > 0 {
-                logger.notice(
-                    "Apple's notification history held what had not come in",
-                    metadata: [
-                        "app": "\(outcome.origin.app)", "environment": "\(outcome.origin.environmentName)",
-                        "notifications": "\(outcome.found)",
-                    ])
-            }
-            let fault = outcome.fault.flatMap(Self.fault)
-            if let fault, told[outcome.origin] != fault { news[fault, default: []].append(outcome) }
-            told[outcome.origin] = fault
-        }
-        for outcomes in news.values { report(alike: outcomes) }
-    }
-
-    /// An app that was never released has no notifications to be missed, which is no fault.
-    private static func fault(_ error: ServiceError) -> Fault? {
-        error.reason == .noProductionRelease
-            ? nil : Fault(reason: error.reason, appleCode: error.apple?.errorCode)
-    }
-
-    /// Reports those that fail for one reason.
-    private func report(alike outcomes: [HistoryOutcome]) {
-        guard let error = outcomes.first?.fault else { return }
-        var names = outcomes.prefix(Self.longestList).map { "\($0.origin.app) \($0.origin.environmentName)" }
-        if outcomes.count > names.count { names.append("\(outcomes.count - names.count) more") }
-        logger.warning(
-            "Apple's notification history could not be read to the end; missed notifications may still be missing",
-            metadata: [
-                "apps": "\(names.joined(separator: ", "))", "reason": "\(error.reason.rawValue)",
-                "cause": "\(error.cause ?? error.message)",
-            ])
     }
 }

@@ -1,14 +1,9 @@
 package import Foundation
-package import Logging
-import Synchronization
 
 /// Takes Apple's notifications in, and shows those that came.
 ///
 /// Taking one in is to verify and to keep it, and nothing else; `NotificationProcessor` does the rest afterwards.
 package struct NotificationService: Sendable {
-    /// How many notifications are kept that Apple signed, but not for what the configuration names.
-    package static let quarantineCapacity = 1000
-
     /// What became of a notification.
     package enum Receipt: Sendable, Equatable {
         /// It is kept now.
@@ -19,28 +14,29 @@ package struct NotificationService: Sendable {
 
     private let verifier: any NotificationVerifier
     private let store: any NotificationStore
+    private let quarantine: NotificationQuarantine
     private let processor: NotificationProcessor
     private let retention: Duration
     private let now: WallClock
-    private let alarm: QuarantineAlarm
 
     /// - Parameters:
     ///   - verifier: tells whether Apple signed a notification.
     ///   - store: keeps it.
+    ///   - quarantine: keeps what Apple signed for others.
     ///   - processor: is told of each new one.
     ///   - retention: how long notifications are kept; older ones are refused.
     ///   - now: the time of day.
-    ///   - logger: is told of what Apple signed for others.
     package init(
-        verifier: any NotificationVerifier, store: any NotificationStore, processor: NotificationProcessor,
-        retention: Duration = RetentionPolicy().notifications, now: @escaping WallClock, logger: Logger
+        verifier: any NotificationVerifier, store: any NotificationStore, quarantine: NotificationQuarantine,
+        processor: NotificationProcessor, retention: Duration = RetentionPolicy().notifications,
+        now: @escaping WallClock
     ) {
         self.verifier = verifier
         self.store = store
+        self.quarantine = quarantine
         self.processor = processor
         self.retention = retention
         self.now = now
-        alarm = QuarantineAlarm(logger: logger)
     }
 
     /// Verifies a signed notification and keeps it durably.
@@ -59,7 +55,9 @@ package struct NotificationService: Sendable {
         do throws(ServiceError) {
             notification = try await verifier.notification(signed, app: app)
         } catch {
-            if error.reason == .notificationMisdirected { try await quarantine(signed, app, error) }
+            if error.reason == .notificationMisdirected {
+                try await quarantine.keep(signed, sentTo: app, as: source, error)
+            }
             throw error
         }
         let receivedAt = now()
@@ -99,15 +97,6 @@ package struct NotificationService: Sendable {
         guard let signedAt = notification.signedAt else { return false }
         return now.timeIntervalSince(signedAt) > TimeInterval(retention.components.seconds)
     }
-
-    private func quarantine(_ signed: String, _ app: App, _ error: ServiceError) async throws(ServiceError) {
-        let fault = error.cause ?? error.message
-        alarm.raise(app: app.slug, fault: fault, at: ContinuousClock.now)
-        try await store.quarantine(
-            QuarantinedNotification(
-                app: app.slug, notificationUUID: nil, fault: fault, receivedAt: now(), signed: signed),
-            keeping: Self.quarantineCapacity)
-    }
 }
 
 extension AppleNotification {
@@ -124,40 +113,7 @@ package protocol NotificationVerifier: Sendable {
     ///   or an environment that it is configured for, or when something in it does not fit; `environmentNotSupported` for data that Xcode signed;
     ///   `verificationBusy` when too many unknown certificate chains are being checked already.
     func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification
-}
 
-/// Tells the operator of notifications that Apple signed for others: for each app at once, then at most once a minute, as
-/// whoever has an app of his own can make Apple sign as many as he likes.
-final class QuarantineAlarm: Sendable {
-    private struct Silence {
-        var until: ContinuousClock.Instant
-        var suppressed = 0
-    }
-
-    static let interval = Duration.seconds(60)
-
-    private let logger: Logger
-    /// By app; as many as are configured.
-    private let silences = Mutex<[String: Silence]>([:])
-
-    init(logger: Logger) { self.logger = logger }
-
-    /// Logs an alarm unless there was one just now; the next one tells how many were not logged.
-    func raise(app: String, fault: String, at now: ContinuousClock.Instant) {
-        let suppressed: Int? = silences.withLock { silences in
-            if let silence = silences[app], now < silence.until {
-                silences[app]?.suppressed += 1
-                return nil
-            }
-            let suppressed = silences[app]?.suppressed ?? 0
-            silences[app] = Silence(until: now + Self.interval)
-            return suppressed
-        }
-        guard let suppressed else { return }
-        var metadata: Logger.Metadata = ["app": "\(app)", "fault": "\(fault)"]
-        if suppressed > 0 { metadata["othersSinceLastAlarm"] = "\(suppressed)" }
-        logger.error(
-            "ALARM: Apple signed a notification that does not fit the configuration; it is in quarantine, and Apple is asked to repeat it",
-            metadata: metadata)
-    }
+    /// What a signed notification says of itself, unverified; nothing where it cannot be read.
+    func claims(of signed: String) -> NotificationClaims
 }

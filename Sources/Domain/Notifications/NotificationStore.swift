@@ -13,12 +13,6 @@ package protocol NotificationStore: Sendable {
     /// - Throws: `storeUnavailable`.
     func record(_ notification: StoredNotification) async throws(ServiceError) -> Bool
 
-    /// Keeps what could not be accepted, at most `maximum` in all; the oldest go first.
-    func quarantine(_ notification: QuarantinedNotification, keeping maximum: Int) async throws(ServiceError)
-
-    /// How many are in quarantine, and since when the latest.
-    func quarantineStatus() async throws(ServiceError) -> (count: Int, latest: Date?)
-
     /// Notifications that are still to be processed, in the order in which they were recorded.
     func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification]
 
@@ -120,11 +114,15 @@ package struct HistoryProgress: Sendable, Equatable {
     }
 
     /// Everything that Apple signed before this time has been looked for.
-    package let completeUntil: Date?
-    package let search: Search?
+    package var completeUntil: Date?
+    /// From this time on there is something that did not verify, and that the quarantine had no room for: it is to be looked
+    /// for again.
+    package var unkeptSince: Date?
+    package var search: Search?
 
-    package init(completeUntil: Date?, search: Search?) {
+    package init(completeUntil: Date? = nil, unkeptSince: Date? = nil, search: Search? = nil) {
         self.completeUntil = completeUntil
+        self.unkeptSince = unkeptSince
         self.search = search
     }
 }
@@ -160,26 +158,5 @@ package struct StoredNotification: Sendable {
         self.receivedAt = receivedAt
         self.user = user
         self.processedAt = processedAt
-    }
-}
-
-/// A notification that Apple signed, but not for the app or environment that our configuration names.
-package struct QuarantinedNotification: Sendable, Equatable {
-    /// The app in whose name it came.
-    package let app: String
-    /// Apple's; nil when the payload has none.
-    package let notificationUUID: String?
-    /// What does not fit, in one sentence without identifiers.
-    package let fault: String
-    package let receivedAt: Date
-    /// As Apple signed it (compact JWS).
-    package let signed: String
-
-    package init(app: String, notificationUUID: String?, fault: String, receivedAt: Date, signed: String) {
-        self.app = app
-        self.notificationUUID = notificationUUID
-        self.fault = fault
-        self.receivedAt = receivedAt
-        self.signed = signed
     }
 }

@@ -13,6 +13,8 @@ package struct Refunds: Sendable {
     package let dispatcher: DeliveryDispatcher
     package let processor: NotificationProcessor
     package let monitor: CaseMonitor
+    /// What does not verify as an app's.
+    package let quarantine: NotificationQuarantine
     /// Nil when the configuration switches it off.
     package let history: HistorySearch?
     /// What is being handed to Apple at this moment.
@@ -24,6 +26,7 @@ package struct Refunds: Sendable {
         package var consents: any ConsentStore
         package var links: any LinkStore
         package var notifications: any NotificationStore
+        package var quarantine: any QuarantineStore
         package var memory: any TransactionMemory
         package var appStore: any AppStoreServerAPI
         package var verifier: any NotificationVerifier
@@ -63,17 +66,27 @@ package struct Refunds: Sendable {
         cases = CaseService(store: ports.cases, deliveries: ports.deliveries, transfers: transfers, now: clock.now)
         self.consent = consent
         self.processor = processor
+        let quarantine = NotificationQuarantine(
+            verifier: ports.verifier, store: ports.quarantine, processor: processor, apps: settings.apps,
+            retention: settings.retention.notifications, clock: clock, logger: logger)
+        self.quarantine = quarantine
         notifications = NotificationService(
-            verifier: ports.verifier, store: ports.notifications, processor: processor,
-            retention: settings.retention.notifications, now: clock.now, logger: logger)
+            verifier: ports.verifier, store: ports.notifications, quarantine: quarantine, processor: processor,
+            retention: settings.retention.notifications, now: clock.now)
         monitor = CaseMonitor(
             store: ports.cases, deliveries: ports.deliveries, consents: ports.consents, consumption: consumption,
             apps: settings.apps, policies: settings.consumptionPolicies, warnBefore: settings.warnBefore, clock: clock,
             logger: logger)
         history = settings.history.map { schedule in
             HistorySearch(
-                gateway: ports.appStore, store: ports.notifications, processor: processor, apps: settings.apps,
-                schedule: schedule, clock: clock, logger: logger)
+                gateway: ports.appStore, store: ports.notifications, quarantine: quarantine, processor: processor,
+                apps: settings.apps, schedule: schedule, clock: clock, logger: logger)
         }
+    }
+
+    /// Verifies anew, soon, whatever did not verify: to be called when the configuration may be another.
+    package func retryUnverified() {
+        quarantine.retrySoon()
+        history?.retryUnverified()
     }
 }

@@ -32,7 +32,10 @@ package struct Services: Sendable {
 
     /// Everything that works by itself, in the order in which it begins; each ends soon after its task is cancelled.
     package var loops: [@Sendable () async -> Void] {
-        [refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, operations.owners.run]
+        [
+            refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, refunds.quarantine.run,
+            operations.owners.run,
+        ]
             + (refunds.history.map { [$0.run] } ?? [])
     }
 }
@@ -40,7 +43,7 @@ package struct Services: Sendable {
 extension Services {
     /// All that a store must be.
     package typealias Store = CallerKeyStore & CaseStore & ConsentStore & DeliveryStore & EventStore & LinkStore
-        & NotificationStore & StoreMaintenance & TransactionMemory
+        & NotificationStore & QuarantineStore & StoreMaintenance & TransactionMemory
 
     /// What services need of the world, group by group; any of it can be replaced by itself.
     package struct Ports: Sendable {
@@ -76,7 +79,8 @@ extension Services {
             self.appStore = appStore
             self.clock = clock
             refunds = Refunds.Ports(
-                deliveries: store, cases: store, consents: store, links: store, notifications: store, memory: store,
+                deliveries: store, cases: store, consents: store, links: store, notifications: store,
+                quarantine: store, memory: store,
                 appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(

@@ -16,7 +16,7 @@ package protocol NotificationGateway: Sendable {
         _ token: String, _ call: UpstreamCall
     ) async throws(ServiceError) -> SentNotification
 
-    /// One page of Get Notification History, without what does not verify; the query must stay the same from page to page.
+    /// One page of Get Notification History, what does not verify apart; the query must stay the same from page to page.
     ///
     /// Source: https://developer.apple.com/documentation/appstoreserverapi/get-notification-history
     func notificationHistoryPage(
@@ -27,36 +27,45 @@ package protocol NotificationGateway: Sendable {
 /// One page of Get Notification History.
 package struct NotificationHistoryPage: Sendable {
     package let notifications: [SentNotification]
-    /// How many of Apple's notifications did not verify and are left out.
-    package let unverifiedCount: Int
+    /// What does not verify as this app's in this environment.
+    package let unverified: [UnverifiedNotification]
     /// Asks for the next page.
     package let paginationToken: String?
     package let hasMore: Bool
 
     package init(
-        notifications: [SentNotification], unverifiedCount: Int = 0, paginationToken: String?, hasMore: Bool
+        notifications: [SentNotification], unverified: [UnverifiedNotification] = [], paginationToken: String?,
+        hasMore: Bool
     ) {
         self.notifications = notifications
-        self.unverifiedCount = unverifiedCount
+        self.unverified = unverified
         self.paginationToken = paginationToken
         self.hasMore = hasMore
     }
 
-    /// The page, if nothing had to be left out.
+    /// The page, if all of it verifies.
     ///
     /// - Throws: `appleAnswerInvalid`.
     package func verifiedWhole() throws(ServiceError) -> NotificationHistoryPage {
-        guard unverifiedCount > 0 else { return self }
-        throw .unverified(unverifiedCount)
+        guard let first = unverified.first else { return self }
+        throw ServiceError(
+            .appleAnswerInvalid, "Data that should be signed by Apple did not verify; it is not passed on.",
+            cause: "\(unverified.count) notifications of the history did not verify, the first because: \(first.fault)")
     }
 }
 
-extension ServiceError {
-    /// Apple's history holds notifications that do not verify as this app's.
-    static func unverified(_ count: Int) -> ServiceError {
-        ServiceError(
-            .appleAnswerInvalid, "Data that should be signed by Apple did not verify; it is not passed on.",
-            cause: "\(count) notifications of the history did not verify")
+/// A notification of Apple's history that does not verify as the app's.
+package struct UnverifiedNotification: Sendable {
+    /// As Apple's answer holds it; empty where it holds nothing.
+    package let signed: String
+    /// What does not fit, in one sentence without identifiers.
+    package let fault: String
+    package let claims: NotificationClaims
+
+    package init(signed: String, fault: String, claims: NotificationClaims) {
+        self.signed = signed
+        self.fault = fault
+        self.claims = claims
     }
 }
 

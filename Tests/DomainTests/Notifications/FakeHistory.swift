@@ -21,7 +21,7 @@ final class FakeHistory: NotificationGateway {
         var lasting: ServiceError?
         /// Tokens of earlier ones have expired.
         var generation = 0
-        var unverifiedCount = 0
+        var unverified: [UnverifiedNotification] = []
         var namesTokens = true
     }
 
@@ -50,8 +50,14 @@ final class FakeHistory: NotificationGateway {
     /// Makes every page lead nowhere.
     func forgetTokens() { state.withLock { $0.namesTokens = false } }
 
-    /// Makes each page of everything lack so many that do not verify.
-    func leaveOut(_ count: Int) { state.withLock { $0.unverifiedCount = count } }
+    /// Adds what does not verify to the first page of every window that holds the time when it was signed.
+    func add(unverified: [UnverifiedNotification]) { state.withLock { $0.unverified += unverified } }
+
+    /// Lets what did not verify be these notifications.
+    func verify(as notifications: [StoredNotification]) {
+        state.withLock { $0.unverified = [] }
+        add(notifications)
+    }
 
     func expireTokens() { state.withLock { $0.generation += 1 } }
 
@@ -84,11 +90,16 @@ final class FakeHistory: NotificationGateway {
                     && (query.onlyFailures != true || hasFailed)
             }
             let end = min(position + Self.pageSize, found.count)
+            let unverified = state.unverified.filter { unverified in
+                let signed = unverified.claims.signedAt?.milliseconds ?? 0
+                return query.startDate <= signed && signed <= query.endDate && paginationToken == nil
+                    && pass != .failures
+            }
             return NotificationHistoryPage(
                 notifications: found[min(position, end)..<end].map {
                     SentNotification(notification: $0.sent, attempts: [])
                 },
-                unverifiedCount: pass == .all ? state.unverifiedCount : 0,
+                unverified: unverified,
                 paginationToken: state.namesTokens ? "\(state.generation):\(end)" : nil, hasMore: end < found.count)
         }
     }

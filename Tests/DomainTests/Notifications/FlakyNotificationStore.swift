@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 
 /// The real store, some of whose operations on notifications can be made to fail.
-final class FlakyNotificationStore: NotificationStore {
+final class FlakyNotificationStore: NotificationStore, QuarantineStore {
     enum Fault: Hashable {
         case record
         case read
@@ -42,9 +42,27 @@ final class FlakyNotificationStore: NotificationStore {
         return try await store.record(notification)
     }
 
-    func quarantine(_ notification: QuarantinedNotification, keeping maximum: Int) async throws(ServiceError) {
+    func quarantine(
+        _ notification: QuarantinedNotification, within bound: QuarantineBound
+    ) async throws(ServiceError) -> QuarantineReceipt {
         try check(.record)
-        try await store.quarantine(notification, keeping: maximum)
+        return try await store.quarantine(notification, within: bound)
+    }
+
+    func quarantined(
+        after position: Int64, limit: Int
+    ) async throws(ServiceError) -> [(position: Int64, notification: QuarantinedNotification)] {
+        try check(.read)
+        return try await store.quarantined(after: position, limit: limit)
+    }
+
+    func quarantineTried(_ tries: [(position: Int64, fault: String)], at now: Date) async throws(ServiceError) {
+        try await store.quarantineTried(tries, at: now)
+    }
+
+    func release(_ position: Int64, as notification: StoredNotification) async throws(ServiceError) -> Bool {
+        try check(.record)
+        return try await store.release(position, as: notification)
     }
 
     func quarantineStatus() async throws(ServiceError) -> (count: Int, latest: Date?) {

@@ -18,6 +18,7 @@ struct NotificationFixture: Sendable {
 
     var processor: NotificationProcessor { services.refunds.processor }
     var service: NotificationService { services.refunds.notifications }
+    var quarantine: NotificationQuarantine { services.refunds.quarantine }
     var snapshots: SnapshotCache { services.snapshots }
 
     /// Runs a test, with a processor at work unless it is to be started later, and takes everything down again.
@@ -36,7 +37,7 @@ struct NotificationFixture: Sendable {
         store = FlakyNotificationStore(sqlite)
         let lastID = Mutex(0)
         var ports = base.ports
-        ports.refunds.notifications = store
+        (ports.refunds.notifications, ports.refunds.quarantine) = (store, store)
         ports.refunds.verifier = verifier
         ports.refunds.logger = log.logger
         ports.refunds.makeID = { _ in
@@ -99,6 +100,18 @@ struct NotificationFixture: Sendable {
 
     func isConsented(_ user: String) async throws -> Bool? {
         try await store.store.consentHistory(app: "coins", user: try UserID(user)).last?.isConsented
+    }
+}
+
+extension NotificationFixture {
+    /// A search of Apple's history at work.
+    func searching(
+        _ history: any NotificationGateway, app: App, _ work: (HistorySearch) async throws -> Void
+    ) async throws {
+        let search = HistorySearch(
+            gateway: history, store: store, quarantine: quarantine, processor: processor, apps: AppCatalog([app]),
+            clock: base.serviceClock, logger: log.logger)
+        try await during([search.run]) { try await work(search) }
     }
 }
 
