@@ -30,4 +30,3 @@ extension NotificationRow {
         ).execute(arguments: [now.milliseconds, user.map(LinkRow.bytes), app, uuid])
     }
 }
-

@@ -48,7 +48,7 @@ extension Schema {
         INSERT INTO quarantine (app, identity, uuid, source, isFromHistory, fault, receivedAt, lastReceivedAt, keptUntil, signed)
             SELECT app, coalesce(uuid, substr(signed, -86)), uuid, 'webhook', 0, fault, min(receivedAt), max(receivedAt),
                 min(receivedAt) + 180 * 86400000, signed
-            FROM quarantineOnce GROUP BY app, coalesce(uuid, substr(signed, -86)) ORDER BY position;
+            FROM quarantineOnce GROUP BY app, coalesce(uuid, substr(signed, -86)) ORDER BY min(position);
         DROP TABLE quarantineOnce;
 
         -- Since when the search for missed notifications has met what the quarantine had no room for.

@@ -48,6 +48,8 @@ struct DaemonFixture: Sendable {
         var notifications = NotificationTarget.nowhere
         /// Whether notifications that were missed are looked for.
         var searchesHistory = false
+        /// Apple's id of the app, as the configuration has it; Apple's own is 42.
+        var appAppleID: Int64 = 42
         /// Where an answer waits that a fault of the App Store delays; nil for as long as the fault says.
         var delays: Gate?
     }
@@ -183,7 +185,9 @@ struct DaemonFixture: Sendable {
                     source: .file(allowsGroupRead: false), state: .active, apps: ["coins"])
             ],
             apps: [
-                App(slug: "coins", bundleID: bundleID, appAppleID: 42, environments: options.environments)
+                App(
+                    slug: "coins", bundleID: bundleID, appAppleID: options.appAppleID,
+                    environments: options.environments)
             ],
             consumptionPolicies: options.policy.map { ["coins": $0] } ?? [:],
             callers: [

@@ -47,6 +47,37 @@ struct MigrationTests {
         #expect(bounds.latestWithoutEpoch == 3 && bounds.latest == 4)
     }
 
+    @Test func `what was in quarantine comes forward, one of each`() async throws {
+        let folder = try StoreFolder()
+        let queue = try DatabaseQueue(path: folder.path)
+        try await queue.write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+        try Schema.migrator.migrate(queue, upTo: "0006 ready deliveries by lane")
+        let signatures = ["a", "b"].map { String(repeating: $0, count: 86) }
+        try await queue.write { database in
+            try database.execute(
+                sql: "INSERT INTO historyProgress (app, environment, completeUntil) VALUES ('coins', 'Sandbox', 1000)")
+            for (app, signature, time) in [
+                ("coins", signatures[0], 1000), ("coins", signatures[1], 2000), ("coins", signatures[0], 3000),
+                ("gems", signatures[0], 4000),
+            ] {
+                try database.execute(
+                    sql: "INSERT INTO quarantine (app, fault, receivedAt, signed) VALUES (?, 'bundleId', ?, ?)",
+                    arguments: [app, time, "h.p.\(signature)"])
+            }
+        }
+        try queue.close()
+        let store = try await folder.open()
+        let kept = try await store.quarantined(after: 0, limit: 10).map(\.notification)
+        #expect(kept.map(\.app) == ["coins", "coins", "gems"])
+        #expect(kept.map(\.identity) == [signatures[0], signatures[1], signatures[0]])
+        #expect(kept.map(\.receivedAt.milliseconds) == [1000, 2000, 4000])
+        #expect(kept.map(\.lastReceivedAt.milliseconds) == [3000, 2000, 4000])
+        #expect(kept.allSatisfy { $0.source == .webhook && $0.fault == "bundleId" && $0.triedAt == nil })
+        #expect(kept[0].keptUntil.milliseconds == 1000 + 180 * 86_400_000)
+        let progress = try await store.historyProgress(app: "coins", environment: .sandbox)
+        #expect(progress == HistoryProgress(completeUntil: Date(milliseconds: 1000)))
+    }
+
     @Test func `an empty file becomes a store`() async throws {
         let folder = try StoreFolder()
         try Data().write(to: URL(filePath: folder.path))

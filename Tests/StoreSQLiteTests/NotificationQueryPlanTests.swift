@@ -87,7 +87,7 @@ struct NotificationQueryPlanTests {
         _ = try await store.eventPosition(before: CaseModel.time(2))
         _ = try await store.eventBounds()
         _ = try await store.enforceRetention(RetentionPolicy(), at: CaseModel.time(1_000_000), limit: 10)
-        try await log.expectPlansWithoutWalks(ofAtLeast: 57)
+        try await log.expectPlansWithoutWalks(ofAtLeast: 55)
     }
 
     /// Goes through every way to choose some of so many things.

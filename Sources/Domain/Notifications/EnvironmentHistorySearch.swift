@@ -5,8 +5,8 @@
 struct EnvironmentHistorySearch: Sendable {
     typealias Instant = ContinuousClock.Instant
 
-    /// How many apps are searched at the same time.
-    static let slots = 16
+    /// How many apps are searched at the same time: ten thousand within five minutes, even if Apple takes a second.
+    static let slots = 32
     /// The longest wait for budget or for Apple within a round; a longer one is left to the next.
     static let longestWait = Duration.seconds(120)
     /// How often a search is tried again after a failure that time may mend.
@@ -17,7 +17,7 @@ struct EnvironmentHistorySearch: Sendable {
     /// What a running round waits for.
     private enum Event: Sendable {
         /// A search has ended; whether it is complete.
-        case ended(HistoryQueue.Item, AppHistorySearch.Findings, Result<Bool, ServiceError>)
+        case ended(HistoryQueue.Item, AppHistorySearch, Result<Bool, ServiceError>)
         /// Something may be due.
         case timer(Instant)
     }
@@ -60,7 +60,7 @@ struct EnvironmentHistorySearch: Sendable {
                 let isOver = now >= end
                 while running < outage.slots(at: now, of: Self.slots), let item = queue.next(at: now, isOver: isOver) {
                     running += 1
-                    let search = item.search ?? self.search(of: item, isRetrying: isRetrying)
+                    let search = item.attempt?.search ?? self.search(of: item, isRetrying: isRetrying)
                     tasks.addTask { await Self.run(search, item, until: end) }
                 }
                 if running == 0, queue.isEmpty(isOver: isOver) { break }
@@ -72,20 +72,21 @@ struct EnvironmentHistorySearch: Sendable {
                     }
                 }
                 switch await tasks.next() {
-                case .ended(let item, let findings, let result):
+                case .ended(let item, var search, let result):
                     running -= 1
-                    note(findings, of: item)
+                    note(search.takeFindings(), of: item)
                     let wasEarly = item.part == .requests && early.contains(item.app)
-                    handle(result, of: item, isRestQueued: wasEarly, &queue)
+                    handle(result, of: item, search, isRestQueued: wasEarly, &queue)
                 case .timer(let due): timer = timer == due ? nil : timer
                 case nil: return
                 }
             }
             tasks.cancelAll()
         }
+        // Who has had no turn comes before those who were stopped.
+        leftOver = queue.left.filter { $0.part == .rest }.map(\.app) + leftOver
         for item in queue.left {
-            if item.part == .rest { leftOver.append(item.app) }
-            if let fault = item.fault { note(fault, of: item) }
+            if let attempt = item.attempt { note(attempt.fault, of: item) }
         }
         guard !Task.isCancelled else { return false }
         let outcomes = outcomes.sorted { $0.key < $1.key }.map(\.value)
@@ -98,7 +99,7 @@ struct EnvironmentHistorySearch: Sendable {
     }
 
     private static func run(_ search: AppHistorySearch, _ item: HistoryQueue.Item, until end: Instant) async -> Event {
-        var (search, item) = (search, item)
+        var search = search
         let result: Result<Bool, ServiceError>
         do throws(ServiceError) {
             switch item.part {
@@ -110,9 +111,7 @@ struct EnvironmentHistorySearch: Sendable {
         } catch {
             result = .failure(error)
         }
-        let findings = search.takeFindings()
-        item.search = search
-        return .ended(item, findings, result)
+        return .ended(item, search, result)
     }
 
     /// When to look again if no search ends before; nil when only a search that ends makes room.
@@ -140,15 +139,16 @@ extension EnvironmentHistorySearch {
     }
 
     private mutating func note(_ fault: ServiceError, of item: HistoryQueue.Item) {
-        outcomes[item.app, default: HistoryOutcome(app: apps[item.app].slug)].fault = fault
+        let app = apps[item.app].slug
+        outcomes[item.app, default: HistoryOutcome(app: app)].fault = fault
     }
 
     /// Decides how an app goes on.
     ///
     /// `isRestQueued`: whether the rest of its search is in the queue already.
     private mutating func handle(
-        _ result: Result<Bool, ServiceError>, of item: HistoryQueue.Item, isRestQueued: Bool,
-        _ queue: inout HistoryQueue
+        _ result: Result<Bool, ServiceError>, of item: HistoryQueue.Item, _ search: AppHistorySearch,
+        isRestQueued: Bool, _ queue: inout HistoryQueue
     ) {
         let now = clock.monotonicNow()
         switch result {
@@ -167,12 +167,13 @@ extension EnvironmentHistorySearch {
                 reporter.outageEnded()
             }
             var item = item
-            item.fault = error
+            let retries = item.attempt?.retries ?? 0
             if isCommon, outage.until != nil {
                 // It is not this app's failure, and the next to look is another.
+                item.attempt = HistoryQueue.Attempt(search, retries: retries, error)
                 queue.append(item)
-            } else if let pause = Self.pause(after: error, item.retries) {
-                item.retries += 1
+            } else if let pause = Self.pause(after: error, retries) {
+                item.attempt = HistoryQueue.Attempt(search, retries: retries + 1, error)
                 queue.append(item, notBefore: now + pause)
             } else {
                 note(error, of: item)

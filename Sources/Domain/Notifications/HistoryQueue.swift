@@ -15,12 +15,23 @@ struct HistoryQueue: Sendable {
         /// Which app, by its place in the list of apps.
         let app: Int
         let part: Part
-        /// How far it has got; nil as long as it was not begun.
-        var search: AppHistorySearch?
-        /// How often it was tried again.
-        var retries = 0
-        /// Why the last try failed.
-        var fault: ServiceError?
+        /// The last try; nil as long as there was none. Few have one, of ten thousand.
+        var attempt: Attempt?
+    }
+
+    /// A try that failed.
+    final class Attempt: Sendable {
+        /// How far it got.
+        let search: AppHistorySearch
+        /// How many were before it.
+        let retries: Int
+        let fault: ServiceError
+
+        init(_ search: AppHistorySearch, retries: Int, _ fault: ServiceError) {
+            self.search = search
+            self.retries = retries
+            self.fault = fault
+        }
     }
 
     /// In the order in which they are to be taken; those before the index are gone.
@@ -42,7 +53,7 @@ struct HistoryQueue: Sendable {
 
     private var requests = Line()
     private var rest = Line()
-    /// Those that wait for a time of their own.
+    /// Those that wait for a time of their own, by that time.
     private var waiting: [(due: Instant, item: Item)] = []
 
     /// - Parameters:
@@ -59,7 +70,14 @@ struct HistoryQueue: Sendable {
     }
 
     /// Adds an item that is not taken before a time.
-    mutating func append(_ item: Item, notBefore due: Instant) { waiting.append((due, item)) }
+    mutating func append(_ item: Item, notBefore due: Instant) {
+        var (low, high) = (0, waiting.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if waiting[middle].due > due { high = middle } else { low = middle + 1 }
+        }
+        waiting.insert((due, item), at: low)
+    }
 
     /// The item that is to be taken now, if any.
     ///
@@ -77,14 +95,14 @@ struct HistoryQueue: Sendable {
     func isReady(isOver: Bool) -> Bool { !requests.isEmpty || !isOver && !rest.isEmpty }
 
     /// When the first of those is due that wait.
-    var nextDue: Instant? { waiting.map(\.due).min() }
+    var nextDue: Instant? { waiting.first?.due }
 
     /// What the round leaves undone.
     var left: [Item] { requests.rest + rest.rest + waiting.map(\.item) }
 
     private mutating func due(_ part: Part, at now: Instant) -> Item? {
-        guard let index = waiting.firstIndex(where: { $0.due <= now && $0.item.part == part }) else { return nil }
-        return waiting.remove(at: index).item
+        let ready = waiting.prefix { $0.due <= now }
+        return ready.firstIndex { $0.item.part == part }.map { waiting.remove(at: $0).item }
     }
 }
 

@@ -62,7 +62,7 @@ struct HistorySearchTests {
             #expect(requested.source == .history && requested.receivedAt == start)
             #expect(try await fixture.refundCase(of: "request1")?.state == .open)
             let found = fixture.log.lines("held what had not come in")
-            #expect(found.map { $0.metadata["notifications"] } == ["28"])
+            #expect(found.map { $0.metadata["notifications"] } == ["3", "25"])
             #expect(fixture.log.lines("could not be read").isEmpty)
         }
     }

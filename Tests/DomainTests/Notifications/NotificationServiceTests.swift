@@ -55,11 +55,14 @@ struct NotificationServiceTests {
             fixture.verifier.know(
                 "secret", as: .failure(ServiceError(.notificationMisdirected, "", cause: "bundleId is not the app's")))
             #expect(await failure(fixture, "secret") == .notificationMisdirected)
+            #expect(await failure(fixture, "secret") == .notificationMisdirected)
             let status = try await fixture.store.quarantineStatus()
             #expect(status.count == 1 && status.latest == fixture.base.now)
             let alarm = try #require(fixture.log.lines("ALARM").first)
             #expect(alarm.level == .error)
             #expect(alarm.metadata == ["app": "coins", "fault": "bundleId is not the app's"])
+            let kept = try #require(try await fixture.store.quarantined(after: 0, limit: 10).first).notification
+            #expect(kept.signed == "secret" && kept.source == .webhook && kept.fault == "bundleId is not the app's")
         }
     }
 
