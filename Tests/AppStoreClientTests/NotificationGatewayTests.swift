@@ -87,7 +87,7 @@ struct NotificationGatewayTests {
             })
     }
 
-    @Test func `what does not verify on a page of the history is handed over as it is, with what is wrong`() async throws {
+    @Test func `what does not verify on a page of the history is handed over, with what is wrong`() async throws {
         let good = try notification(#""data":{\#(Self.app)}"#)
         let foreign = try notification(
             """

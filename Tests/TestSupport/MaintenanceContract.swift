@@ -4,7 +4,8 @@ import Testing
 
 /// What every store must do with what is over.
 package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
-    package typealias Store = StoreMaintenance & NotificationStore & QuarantineStore & CaseStore & EventStore & DeliveryStore
+    package typealias Store = StoreMaintenance & NotificationStore & QuarantineStore & CaseStore & EventStore
+        & DeliveryStore
     package typealias Make = @Sendable () async throws -> any Store
 
     package let testDescription: String

@@ -80,6 +80,7 @@ struct AppHistorySearch: Sendable {
     ///
     /// - Parameter limit: when it stops after the page that it is at.
     /// - Returns: whether it got through.
+    /// - Throws: what the gateway and the store throw; then it goes on where it stopped.
     mutating func searchRest(until limit: ContinuousClock.Instant) async throws(ServiceError) -> Bool {
         try await load()
         if let left = progress.search {
@@ -163,6 +164,7 @@ extension AppHistorySearch {
     ///   - isKept: whether where it stands is kept after each page; otherwise only here.
     ///   - limit: when it stops after the page that it is at; nil for never.
     /// - Returns: whether it came to its end.
+    /// - Throws: what the gateway and the store throw.
     private mutating func read(
         _ search: HistoryProgress.Search, isKept: Bool, until limit: ContinuousClock.Instant?
     ) async throws(ServiceError) -> Bool {

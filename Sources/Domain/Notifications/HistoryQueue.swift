@@ -15,7 +15,9 @@ struct HistoryQueue: Sendable {
         /// Which app, by its place in the list of apps.
         let app: Int
         let part: Part
-        /// The last try; nil as long as there was none. Few have one, of ten thousand.
+        /// The last try; nil as long as there was none.
+        ///
+        /// Few of ten thousand have one.
         var attempt: Attempt?
     }
 
@@ -106,8 +108,10 @@ struct HistoryQueue: Sendable {
     }
 }
 
-/// Whether searches fail for every app of an environment. Then one at a time looks whether that is over, after longer and
-/// longer pauses; another one each time, as it might fail for its own sake.
+/// Whether searches fail for every app of an environment.
+///
+/// Then one at a time looks whether that is over, after longer and longer pauses; another one each time, as it might fail
+/// for its own sake.
 struct HistoryOutage: Sendable {
     typealias Instant = ContinuousClock.Instant
 

@@ -8,7 +8,9 @@ import Synchronization
 package final class NotificationQuarantine: Sendable {
     /// Of those that somebody sent us: whoever has an app of his own can make Apple sign as many as he likes.
     static let boundOfSent = QuarantineBound(perApp: 200, inAll: 2_000)
-    /// Of those in Apple's history, which holds our apps' alone. One takes some 6 KB.
+    /// Of those in Apple's history, which holds our apps' alone.
+    ///
+    /// One takes some 6 KB.
     static let boundOfHistory = QuarantineBound(perApp: 1_000, inAll: 20_000)
     /// How often all of them are verified anew.
     static let interval = Duration.seconds(86_400)
