@@ -30,7 +30,8 @@ struct CrashCaller: Sendable {
         _ = try await ask("PUT", "\(Self.app)/users/\(user)/links/transactionId/\(buy(&generator))")
         while !isStopping {
             switch Int.random(in: 0..<100, using: &generator) {
-            case ..<40: try await sendByTransaction(&generator)
+            case ..<25: try await sendByTransaction(&generator)
+            case ..<40: try await answerBeforeCase(&generator)
             case ..<55: try await sendByUser(&generator)
             default: try await answerCase(&generator)
             }
@@ -77,6 +78,17 @@ struct CrashCaller: Sendable {
             way < 50 ? "\(Self.app)/users/\(user)/consumption" : "\(Self.app)/cases/\(id)/consumption"
         try await post(path, send, &generator, way < 50 ? ["transactionId": .string(transaction)] : [:])
         if way.isMultiple(of: 3) { try decide(transaction, &generator) }
+    }
+
+    /// Answers before Apple's request is known here, and then has the case declined or decided.
+    private func answerBeforeCase(_ generator: inout SeededGenerator) async throws {
+        let send = try begin(&generator)
+        let transaction = send.transactionID
+        try await post("\(Self.app)/transactions/\(transaction)/consumption", send, &generator)
+        try stage.simulator.state.requestRefund(of: transaction, reason: .unintendedPurchase)
+        guard let id = try await openCase(transaction, orAnswered: true) else { return }
+        if Bool.random(using: &generator) { return try await decline(id, transaction) }
+        try decide(transaction, &generator)
     }
 
     private func decide(_ transaction: String, _ generator: inout SeededGenerator) throws {
@@ -170,11 +182,12 @@ struct CrashCaller: Sendable {
     }
 
     /// The id of a transaction's open case; nil if none comes.
-    private func openCase(_ transaction: String) async throws -> String? {
+    private func openCase(_ transaction: String, orAnswered: Bool = false) async throws -> String? {
+        let states = orAnswered ? "" : "state=open&"
         var cursor =
             try await ask("GET", "\(Self.app)/events?wait=0&limit=1").json?["cursor"]?.string ?? "0"
         for _ in 0..<Self.patience where !isStopping {
-            let cases = try await ask("GET", "\(Self.app)/cases?state=open&transactionId=\(transaction)")
+            let cases = try await ask("GET", "\(Self.app)/cases?\(states)transactionId=\(transaction)")
                 .json?["cases"]
             if let id = cases?[0]?["id"]?.string { return id }
             let events = try await ask("GET", "\(Self.app)/events?after=\(cursor)&wait=1").json
