@@ -30,6 +30,19 @@ extension SQLiteStore: ConsentStore {
         try await read("ask whose a purchase is") { try OwnerQuery.owner(of: subject, in: $0) }
     }
 
+    package func rescissions(app: String, user: UserID) async throws(ServiceError) -> [GuardianRescission] {
+        try await read("read what guardians rescinded") { [tombstones] database in
+            guard try RescissionRow.hasAny(app: app, nil, in: database) else { return [] }
+            let lifted = try ConsentRow.guardianConsent(app: app, user: user, before: nil, from: database)
+            return try LinkRow.accounts(of: user, app: app, from: database).compactMap { account in
+                try RescissionRow.latest(
+                    of: account.id, app: app, account.environment, tombstones, in: database
+                ).map { GuardianRescission(environment: account.environment, at: $0) }
+            }
+            .filter { $0.at >= lifted ?? .distantPast }.sorted { $0.at < $1.at }
+        }
+    }
+
     package func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection? {
         try await read("ask for consent") { [tombstones] database in
             try ConsentQuery.objection(to: subject, tombstones, in: database)

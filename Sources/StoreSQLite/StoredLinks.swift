@@ -230,6 +230,27 @@ struct LinkRow: Sendable {
         return links.sorted { $0.target.value < $1.target.value }
     }
 
+    /// An Apple Account in an environment.
+    struct Account: Hashable {
+        let id: String
+        let environment: AppStoreEnvironment
+    }
+
+    /// The Apple Accounts that the links in force of a user lead to, as far as they are remembered.
+    static func accounts(of user: UserID, app: String, from database: Database) throws -> Set<Account> {
+        var accounts: Set<Account> = []
+        for link in try list(of: user, app: app, from: database).map(\.link) where link.isInForce {
+            for environment in AppStoreEnvironment.allCases where link.covers(environment) {
+                let account =
+                    link.target.kind == .appTransactionId
+                    ? link.target.value
+                    : try KnownIdentifierRow.account(of: link.target.value, app: app, environment, database)
+                if let account { accounts.insert(Account(id: account, environment: environment)) }
+            }
+        }
+        return accounts
+    }
+
     /// How many identifiers of an Apple Account are looked at to find its users.
     private static let maximumIdentifiers = 1000
 

@@ -14,4 +14,21 @@ struct TimestampTests {
             #expect(Timestamp.date(text) == date)
         }
     }
+
+    @Test(arguments: [
+        "2024-01-01T12:99:00Z", "2024-01-01T24:00:00Z", "2024-01-01T12:00:61Z", "2024-13-01T12:00:00Z",
+        "2024-00-10T12:00:00Z", "2024-02-30T12:00:00Z", "2023-02-29T12:00:00Z", "2024-01-00T12:00:00Z",
+        "2024-01-01T12:00:00+24:00", "2024-01-01T12:00:00+01:60", "2024-01-01", "", "x",
+    ])
+    func `what is no time is none`(text: String) {
+        #expect(Timestamp.date(text) == nil)
+    }
+
+    @Test(arguments: [
+        ("2024-02-29T23:59:59Z", 1_709_251_199_000), ("2024-01-01T01:00:00+01:00", 1_704_067_200_000),
+        ("2023-12-31T14:30:00.5-09:30", 1_704_067_200_500),
+    ])
+    func `leap days, offsets and fractions are read`(text: String, milliseconds: Int64) {
+        #expect(Timestamp.date(text) == Date(milliseconds: milliseconds))
+    }
 }

@@ -78,6 +78,13 @@ package struct ConsentService: Sendable {
         try await store.consentHistory(app: app.slug, user: user)
     }
 
+    /// What guardians rescinded for the user's Apple Accounts and nobody has lifted since.
+    ///
+    /// - Throws: `storeUnavailable`.
+    package func rescissions(app: App, user: UserID) async throws(ServiceError) -> [GuardianRescission] {
+        try await store.rescissions(app: app.slug, user: user)
+    }
+
     /// Removes what is known of a user; when this has returned, nothing of the user is sent any more.
     ///
     /// - Returns: what was removed and what stays; its deliveries are as they were when the user was removed, but those

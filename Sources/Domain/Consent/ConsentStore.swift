@@ -25,11 +25,26 @@ package protocol ConsentStore: Sendable {
     /// The owner of what an answer is about, by `OwnerRule`, in one consistent look at links and users.
     func owner(of subject: ConsentSubject) async throws(ServiceError) -> UserID?
 
+    /// What guardians rescinded for the Apple Accounts of a user and nobody has lifted since, latest last.
+    func rescissions(app: String, user: UserID) async throws(ServiceError) -> [GuardianRescission]
+
     /// Removes what is known of a user, and cancels its deliveries.
     ///
     /// - Returns: what was removed and what stays.
     /// - Throws: `storeUnavailable`.
     func eraseUser(app: String, user: UserID, at now: Date) async throws(ServiceError) -> ErasureReport
+}
+
+/// A guardian's withdrawal of a child's use of the app, for one Apple Account.
+package struct GuardianRescission: Sendable, Equatable {
+    package let environment: AppStoreEnvironment
+    /// When Apple signed it.
+    package let at: Date
+
+    package init(environment: AppStoreEnvironment, at: Date) {
+        self.environment = environment
+        self.at = at
+    }
 }
 
 /// What an erasure removed, and what stays.

@@ -65,6 +65,18 @@ enum ConsentBody {
         writer.member("guardian", record.isByGuardian)
     }
 
+    /// Writes the member `guardianRescissions`: what guardians took back and nobody has lifted since.
+    static func write(_ rescissions: [GuardianRescission], to writer: inout JSONWriter) {
+        writer.memberArray("guardianRescissions") { writer in
+            for rescission in rescissions {
+                writer.object { writer in
+                    writer.member("environment", rescission.environment.rawValue)
+                    writer.member("at", Timestamp.text(rescission.at))
+                }
+            }
+        }
+    }
+
     /// Writes the member `consent`: the record that decides.
     static func writeCurrent(_ history: [ConsentRecord], to writer: inout JSONWriter) {
         if let record = history.last {

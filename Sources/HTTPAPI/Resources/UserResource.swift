@@ -17,6 +17,8 @@ struct UserOverviewRoutes: Sendable {
         guard fields.isValid, let request else { throw fields.error }
         let parts = Set(UserOverview.Part.allCases.filter { input.mayRead($0.scope, of: app) })
         let history = parts.contains(.consent) ? try await consent.history(app: app, user: request.user) : nil
+        let rescissions =
+            parts.contains(.consent) ? try await consent.rescissions(app: app, user: request.user) : []
         let openCases =
             parts.contains(.openCases) ? try await openCases(of: request.user, app, request.environment) : nil
         let overview = try await service.overview(
@@ -32,6 +34,7 @@ struct UserOverviewRoutes: Sendable {
             writer.member("user", request.user.value)
             if let links = overview.links { LinkBody.write(links, to: &writer) }
             if let history { ConsentBody.writeCurrent(history, to: &writer) }
+            if !rescissions.isEmpty { ConsentBody.write(rescissions, to: &writer) }
             if let openCases {
                 writer.memberArray("openCases") { writer in
                     for refundCase in openCases { writer.object { CaseBody.writeSummary(refundCase, to: &$0) } }

@@ -115,6 +115,10 @@ extension FaultyStore {
         try await store.consentObjection(to: subject)
     }
 
+    func rescissions(app: String, user: UserID) async throws(ServiceError) -> [GuardianRescission] {
+        try await store.rescissions(app: app, user: user)
+    }
+
     func owner(of subject: ConsentSubject) async throws(ServiceError) -> UserID? {
         try check(.objection)
         return try await store.owner(of: subject)

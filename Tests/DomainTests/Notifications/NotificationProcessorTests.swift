@@ -199,8 +199,11 @@ struct NotificationProcessorTests {
             #expect(try await objection("A", fixture) == .rescinded)
             try await consent(at: 1, isByGuardian: false)
             #expect(try await objection("A", fixture) == .rescinded)
+            let inForce = try await sqlite.rescissions(app: "coins", user: UserID("alice"))
+            #expect(inForce == [GuardianRescission(environment: .production, at: CaseModel.time(0))])
             try await consent(at: 2, isByGuardian: true)
             #expect(try await objection("A", fixture) == nil)
+            #expect(try await sqlite.rescissions(app: "coins", user: UserID("alice")).isEmpty)
             // Whatever the order in which it became known: this one was signed before the guardian agreed.
             try await fixture.take(rescission("late", account: "A"))
             try await fixture.applied("late")
