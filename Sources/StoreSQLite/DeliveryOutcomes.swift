@@ -127,7 +127,7 @@ extension DeliveryRow {
         }
         // What an erasure removed does not come back.
         if let purchase = conclusion.purchase, purchase != delivery.purchase, !isErased {
-            let effective = try TokenRow.effective(purchase, app: delivery.app, in: database)
+            let effective = try PurchaseTokenRow.effective(purchase, app: delivery.app, in: database)
             try Self.save(effective, of: delivery.id, in: database)
             delivery.purchase = effective
         }

@@ -53,7 +53,8 @@ struct DeliveryRow: Sendable {
     /// The delivery with its present owner.
     func withOwner(_ database: Database) throws -> Delivery {
         var present = delivery
-        present.owner = try OwnerQuery.owner(of: ConsentSubject(delivery), in: database)
+        let subject = try PurchaseRow.resolve(ConsentSubject(delivery), from: database)
+        present.owner = try OwnerQuery.owner(of: subject, in: database)
         return present
     }
 

@@ -17,11 +17,11 @@ enum OwnerQuery {
     /// As long as nothing is known of the purchase, a token that Apple accepted for its transaction id, and the links of that
     /// id, tell.
     static func owner(of subject: ConsentSubject, in database: Database) throws -> UserID? {
-        if let purchase = try subject.purchase ?? PurchaseRow.known(subject, from: database) {
-            let effective = try TokenRow.effective(purchase, app: subject.app, in: database)
+        if let purchase = subject.purchase {
+            let effective = try PurchaseTokenRow.effective(purchase, app: subject.app, in: database)
             return try owner(of: effective, app: subject.app, in: database)
         }
-        if let token = try TokenRow.accepted(
+        if let token = try PurchaseTokenRow.accepted(
             for: subject.transactionID, app: subject.app, subject.environment, in: database),
             let user = try userNamed(by: token, app: subject.app, in: database)
         {
@@ -144,7 +144,8 @@ enum UserDeliveries {
         for spelling in try OwnerQuery.spellings(of: user, app: app, in: database) {
             for row in try named(spelling, app, extent, in: database) { rows[row.delivery.id] = row }
             for row in try candidates(spelling, app, extent, in: database) where rows[row.delivery.id] == nil {
-                let owner = try OwnerQuery.owner(of: ConsentSubject(row.delivery), in: database)
+                let subject = try PurchaseRow.resolve(ConsentSubject(row.delivery), from: database)
+                let owner = try OwnerQuery.owner(of: subject, in: database)
                 if owner?.isSameUser(as: user) ?? false { rows[row.delivery.id] = row }
             }
         }

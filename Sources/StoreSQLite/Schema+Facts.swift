@@ -35,7 +35,7 @@ extension Schema {
         DROP INDEX openCaseByOriginal;
         DROP INDEX openCaseByAppTransaction;
         DROP INDEX openCaseByToken;
-        CREATE INDEX refundCaseByOriginal ON refundCase (app, originalTransactionId);
+        CREATE INDEX refundCaseByOriginal ON refundCase (app, originalTransactionId, deadline, id);
         CREATE INDEX refundCaseByAppTransaction ON refundCase (app, appTransactionId) WHERE appTransactionId IS NOT NULL;
         CREATE INDEX refundCaseByToken ON refundCase (app, appAccountToken) WHERE appAccountToken IS NOT NULL;
         CREATE INDEX notificationByToken ON notification (app, appAccountToken) WHERE appAccountToken IS NOT NULL;

@@ -27,7 +27,9 @@ extension SQLiteStore: ConsentStore {
     }
 
     package func owner(of subject: ConsentSubject) async throws(ServiceError) -> UserID? {
-        try await read("ask whose a purchase is") { try OwnerQuery.owner(of: subject, in: $0) }
+        try await read("ask whose a purchase is") {
+            try OwnerQuery.owner(of: PurchaseRow.resolve(subject, from: $0), in: $0)
+        }
     }
 
     package func rescissions(app: String, user: UserID) async throws(ServiceError) -> [GuardianRescission] {
@@ -45,7 +47,7 @@ extension SQLiteStore: ConsentStore {
 
     package func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection? {
         try await read("ask for consent") { [tombstones] database in
-            try ConsentQuery.objection(to: subject, tombstones, in: database)
+            try ConsentQuery.objection(to: PurchaseRow.resolve(subject, from: database), tombstones, in: database)
         }
     }
 }

@@ -17,8 +17,9 @@ extension SQLiteStore: DeliveryStore {
             if let key = draft.idempotencyKey {
                 situation.keyed = try IdempotencyKeyRow.delivery(for: key, at: new.createdAt, from: database)
             }
-            situation.purchase = try PurchaseRow.situation(of: draft.subject, from: database)
-            let judgement = try ConsentQuery.judgement(of: draft.subject, tombstones, in: database)
+            let subject = try PurchaseRow.resolve(draft.subject, from: database)
+            situation.purchase = try PurchaseRow.situation(of: subject, from: database)
+            let judgement = try ConsentQuery.judgement(of: subject, tombstones, in: database)
             (situation.owner, situation.objection) = judgement
             let decision = AcceptRules.decide(draft, situation)
             let delivery: Delivery

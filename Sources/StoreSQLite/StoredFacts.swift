@@ -22,19 +22,27 @@ enum PurchaseRow {
 
     /// Everything that is known of an answer's purchase; of one of which nothing is known, the deliveries of its transaction.
     static func situation(of subject: ConsentSubject, from database: Database) throws -> FactRules.Situation {
-        if let purchase = try subject.purchase ?? known(subject, from: database) {
+        if let purchase = subject.purchase {
             return try situation(of: purchase, app: subject.app, from: database)
         }
         var situation = FactRules.Situation()
         situation.deliveries = try DeliveryRow.list(
             database, sql: "SELECT * FROM delivery WHERE app = ? AND transactionId = ? AND \(lasting) ORDER BY id",
             arguments: [subject.app, subject.transactionID]
-        ).map(\.delivery)
+        ).map(\.delivery).filter {
+            $0.environment == nil || subject.environment == nil || $0.environment == subject.environment
+        }
         return situation
     }
 
+    /// The same with the purchase, as far as it is known here.
+    static func resolve(_ subject: ConsentSubject, from database: Database) throws -> ConsentSubject {
+        guard subject.purchase == nil, let purchase = try known(subject, from: database) else { return subject }
+        return subject.with(purchase)
+    }
+
     /// What Apple has told us of an answer's transaction.
-    static func known(_ subject: ConsentSubject, from database: Database) throws -> PurchaseFacts? {
+    private static func known(_ subject: ConsentSubject, from database: Database) throws -> PurchaseFacts? {
         for table in ["refundCase", "notification", "delivery"] {
             let rows = try Row.fetchAll(
                 database.cachedStatement(
@@ -124,8 +132,8 @@ struct NotificationEffects {
         var applied = AppliedNotification()
         var owner: UserID?
         if let transaction = notification.transaction {
-            try TokenRow.recordSigned(transaction, app: app, in: database)
-            let purchase = try TokenRow.effective(transaction.facts, app: app, in: database)
+            try PurchaseTokenRow.recordSigned(transaction, app: app, in: database)
+            let purchase = try PurchaseTokenRow.effective(transaction.facts, app: app, in: database)
             try KnownIdentifierRow.remember(
                 purchase.identifiers, app: app, keeping: maximumKnownIdentifiers, in: database)
             try LinkRow.learn(from: purchase, app: app, at: now, in: database)

@@ -47,8 +47,8 @@ extension SQLiteStore: LinkStore {
         guard isNew else { return }
         try await write("learn from transactions that were read") { database in
             for transaction in named where try !LinkRow.isLearnt(transaction, app: app, in: database) {
-                try TokenRow.recordSigned(transaction, app: app, in: database)
-                let purchase = try TokenRow.effective(transaction.facts, app: app, in: database)
+                try PurchaseTokenRow.recordSigned(transaction, app: app, in: database)
+                let purchase = try PurchaseTokenRow.effective(transaction.facts, app: app, in: database)
                 try LinkRow.learn(from: purchase, app: app, at: now, in: database)
             }
         }
@@ -59,7 +59,7 @@ extension SQLiteStore: LinkStore {
         at now: Date
     ) async throws(ServiceError) {
         try await write("record a token") { database in
-            try TokenRow.recordAccepted(
+            try PurchaseTokenRow.recordAccepted(
                 appAccountToken, of: originalTransactionID, app: app, environment, at: now, in: database)
         }
     }
@@ -177,7 +177,7 @@ struct LinkRow: Sendable {
 
     /// Whether a transaction says nothing of its token or its user that is not known.
     static func isLearnt(_ transaction: Transaction, app: String, in database: Database) throws -> Bool {
-        guard try TokenRow.isKnown(transaction, app: app, in: database) else { return false }
+        guard try PurchaseTokenRow.isKnown(transaction, app: app, in: database) else { return false }
         guard let user = try OwnerQuery.userNamed(byTokenOf: transaction.facts, app: app, in: database) else {
             return true
         }
@@ -202,7 +202,7 @@ struct LinkRow: Sendable {
                     """),
             arguments: [app, token.value, maximumTaught])
         for row in rows {
-            let purchase = try TokenRow.effective(row.purchase(), app: app, in: database)
+            let purchase = try PurchaseTokenRow.effective(row.purchase(), app: app, in: database)
             try learn(from: purchase, app: app, at: now, in: database)
             let owner = try OwnerQuery.owner(of: purchase, app: app, in: database)
             try database.cachedStatement(sql: "UPDATE notification SET user = ? WHERE position = ?")
@@ -221,7 +221,7 @@ struct LinkRow: Sendable {
             arguments: [app, user.folded, maximumTaught])
         var links: Set<Link> = []
         for row in rows {
-            let purchase = try TokenRow.effective(row.purchase(), app: app, in: database)
+            let purchase = try PurchaseTokenRow.effective(row.purchase(), app: app, in: database)
             guard try OwnerQuery.owner(of: purchase, app: app, in: database)?.isSameUser(as: user) ?? false else {
                 continue
             }

@@ -3,7 +3,7 @@ import Foundation
 import GRDB
 
 /// Which `appAccountToken` a purchase has: what Apple signed last, or accepted from us since.
-enum TokenRow {
+enum PurchaseTokenRow {
     /// Keeps the token in what Apple signed, unless newer data is known; gives cases and deliveries the token that now holds.
     static func recordSigned(_ transaction: Transaction, app: String, in database: Database) throws {
         let known = try signed(transaction.facts, app: app, in: database)

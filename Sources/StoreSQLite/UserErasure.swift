@@ -61,7 +61,7 @@ private struct UserErasure {
             "UPDATE refundCase SET owner = NULL, appAccountToken = NULL, declineNote = NULL", whose: "owner",
             in: database)
         let notifications = try NotificationRow.erase(spellings, tokens: tokens, app: app, in: database)
-        try TokenRow.remove(tokens, app: app, in: database)
+        try PurchaseTokenRow.remove(tokens, app: app, in: database)
         // Another user's link may make a case that user's now.
         try CaseRow.refreshOwners(app: app, targets: linked, in: database)
         return ErasureReport(

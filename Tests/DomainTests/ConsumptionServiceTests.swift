@@ -128,6 +128,7 @@ import Testing
             }
             let last = try await fixture.send(deadline: end)
             #expect(last.deadline == end)
+            _ = try await fixture.deliveries.cancel(app: DeliveryFixture.app, id: last.id, caller: "billing")
             let short = try await fixture.send(
                 answer: DeliveryFixture.answer(1), deadline: start.addingTimeInterval(60))
             #expect(short.deadline == start.addingTimeInterval(60))

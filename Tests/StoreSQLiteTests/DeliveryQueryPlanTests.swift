@@ -24,7 +24,7 @@ struct DeliveryQueryPlanTests {
                 _ = try await store.deliveries(app: "coins", query)
             }
         }
-        try await log.expectPlansWithoutWalks(ofAtLeast: 100)
+        try await log.expectPlansWithoutWalks(ofAtLeast: 50)
     }
 
     @Test func `nothing that is done with deliveries and consent walks a whole table`() async throws {

@@ -68,7 +68,9 @@ extension CaseStoreContract {
         },
         CaseStoreContract("a decision that separates requests leaves the answer under way") { store in
             try await store.take(.sample("late", at: 6), .sample("first", at: 0, received: 6))
-            try await queue(store, "delivery", caseID: "case-late", transaction: "1000")
+            _ = try await store.accept(.sample("old", caseID: "case-late", at: 0, deadline: 9))
+            _ = try await store.cancelDelivery(app: "coins", id: "old", because: .sample, at: CaseModel.time(6))
+            _ = try await store.accept(.sample("delivery", caseID: "case-late", at: 6.5))
             guard
                 case .separate? = try await store.take(.sample("d", type: "REFUND_DECLINED", at: 3, received: 7)).first
             else {

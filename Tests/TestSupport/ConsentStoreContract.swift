@@ -65,12 +65,13 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             let alice = try Link.sample(.originalTransactionId, "1", user: "alice")
             _ = try await store.declare(alice, transfer: false)
             _ = try await store.declare(try .sample(.transactionId, "7", user: "alice"), transfer: false)
-            try await store.take(.sample("a", transaction: .sample(id: "2", original: "1")))
+            try await store.take(.sample("a", transaction: .sample(id: "2", original: "1", webOrderLineItem: "w2")))
             try await store.queue(.sample("named", transaction: "3", user: "alice"))
             try await store.queue(.sample("of case", caseID: "case-a", transaction: "2"))
             try await store.queue(
                 .sample(
-                    "owned", transaction: "4", user: "bob", purchase: Transaction.sample(id: "4", original: "1").facts))
+                    "owned", transaction: "4", user: "bob",
+                    purchase: Transaction.sample(id: "4", original: "1", webOrderLineItem: "w4").facts))
             try await store.queue(.sample("linked", transaction: "7", due: 5))
             try await store.queue(.sample("sent", transaction: "5", user: "alice"))
             for id in ["other user", "nobody"] {

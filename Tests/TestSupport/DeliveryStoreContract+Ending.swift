@@ -117,10 +117,11 @@ extension DeliveryStoreContract {
             try await store.take(.sample("a", transaction: .sample(id: "1")))
             try await store.queue(.sample("1", caseID: "case-a", transaction: "1"))
             try await store.queue(.sample("2", transaction: "2", user: "bob", environment: .sandbox, at: 1))
-            try await store.queue(.sample("3", transaction: "2", user: "bob", environment: nil, at: 2, due: 9))
             try await store.queue(.sample("4", transaction: "1", user: "bob\u{0}", app: "gems"))
             try await store.claim(at: 2)
             _ = try await store.conclude("2", .accepted, at: 2)
+            try await store.queue(
+                .sample("3", transaction: "2", user: "bob", environment: nil, body: "[3]", at: 2, due: 9))
             try await expect(store, ["3", "2", "1"]) { _ in }
             try await expect(store, ["3", "2"]) { $0.limit = 2 }
             try await expect(store, ["2", "1"]) { $0.before = "3" }

@@ -27,8 +27,9 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
                 type: .nonConsumable, isFamilyShared: true, isAdvancedCommerce: true, environment: .sandbox
             ).facts
             let delivery = Delivery(
-                id: "d", app: "coins", caseID: "nowhere", user: try UserID("bob\u{0}1"), caller: "shop",
-                transactionID: "2", environment: .sandbox, purchase: facts, version: .v1, body: [0, 255],
+                id: "d", app: "coins", caseID: nil, user: try UserID("bob\u{0}1"),
+                acceptedFor: try UserID("bob\u{0}1"), caller: "shop", transactionID: "2", environment: .sandbox,
+                purchase: facts, version: .v1, body: [0, 255],
                 createdAt: CaseModel.time(1), deadline: CaseModel.time(3), nextAttemptAt: CaseModel.time(1),
                 warnings: ["odd\u{0}", "even"])
             let draft = DeliveryDraft(
@@ -38,7 +39,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             #expect(try await store.delivery(app: "gems", id: "d") == nil)
             let event = ServiceEvent(
                 position: 1, app: "coins", kind: .deliveryQueued, subject: "d", at: CaseModel.time(1),
-                environment: .sandbox, transactionID: "2", user: delivery.user, caseID: "nowhere")
+                environment: .sandbox, transactionID: "2", user: delivery.user)
             #expect(try await store.events(after: 0, limit: 10) == [event])
         },
         DeliveryStoreContract("times come back to the millisecond, and are answered as they are kept") { store in
@@ -78,7 +79,8 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             }
             let forgotten = try await store.delivery(for: key, at: CaseModel.time(24))
             #expect(forgotten == nil)
-            let second = try await store.queue(.sample("2", at: 24, deadline: 30, key: key, digest: [8]))
+            let second = try await store.queue(
+                .sample("2", transaction: "2", at: 24, deadline: 30, key: key, digest: [8]))
             #expect(try await store.delivery(for: key, at: CaseModel.time(24))?.delivery == second)
         },
         DeliveryStoreContract("of many that come under one key at once, one is kept") { store in
@@ -99,7 +101,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             let first = try await store.queue(.sample("1", caseID: "case-a"))
             #expect(try await store.accept(.sample("2", caseID: "case-a")) == .existing(first))
             #expect(try await store.accept(.sample("2", caseID: "case-a", body: "[]")) == .anotherUnderWay(first))
-            _ = try await store.queue(.sample("3"))
+            _ = try await store.queue(.sample("3", transaction: "3"))
             try await store.claim(at: 0)
             _ = try await store.conclude("1", .refused(.sample), at: 1)
             let again = try await store.queue(.sample("4", caseID: "case-a", at: 1))

@@ -52,7 +52,11 @@ extension FakeAppStoreGateway {
     /// Lets Apple accept what is handed over even if the task is cancelled meanwhile.
     package func ignoreCancellation() { state.withLock { $0.consumption.ignoresCancellation = true } }
 
-    package func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8] { Array("\(answer)".utf8) }
+    package func consumptionBody(_ answer: ConsumptionAnswer) -> [UInt8] {
+        // Text without anything that JSON would have to escape.
+        let text = "\(answer)".filter { $0 != "\"" && $0 != "\\" }
+        return Array(#"{"answer":"\#(text)"}"#.utf8)
+    }
 
     package func sendConsumption(_ message: ConsumptionMessage, _ call: UpstreamCall) async -> CallResult<Void> {
         guard !Task.isCancelled else { return .failed(.cancelled, attempts: 0) }

@@ -99,6 +99,13 @@ package struct ConsentSubject: Sendable, Equatable {
             environment: refundCase.environment, purchase: refundCase.purchase)
     }
 
+    /// The same, of a purchase that is known now.
+    package func with(_ purchase: PurchaseFacts) -> ConsentSubject {
+        ConsentSubject(
+            app: app, user: user, transactionID: transactionID, environment: environment ?? purchase.environment,
+            purchase: purchase, madeAt: madeAt, isByPolicy: isByPolicy)
+    }
+
     /// The identifiers by which a link can claim the purchase.
     package var linkTargets: [LinkTarget] {
         purchase?.linkTargets ?? [LinkTarget(.transactionId, transactionID)]

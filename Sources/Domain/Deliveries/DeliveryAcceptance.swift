@@ -48,7 +48,10 @@ package enum AcceptRules {
             draft.isForCase ? situation.purchase.cases.cases.first { $0.id == new.caseID } : place.refundCase
         let siblings = situation.purchase.deliveries.filter { sibling in
             let other = places.place(of: sibling)
-            return other.refundCase?.id == refundCase?.id && (refundCase != nil || other.end == nil)
+            guard other.refundCase?.id == refundCase?.id else { return false }
+            // Without a case only what is as young as a request can be.
+            return refundCase != nil
+                || other.end == nil && sibling.createdAt > new.createdAt.addingTimeInterval(-RefundCase.answerWindow)
         }
         let same = siblings.last { sibling in
             sibling.version == new.version && sibling.transactionID == new.transactionID && sibling.body == new.body

@@ -9,6 +9,8 @@ package struct OwnerRefresher: Sendable {
     static let pause = Duration.milliseconds(50)
     /// The rest after one that failed.
     static let failurePause = Duration.seconds(10)
+    /// The rest when all is done: settings change with the configuration.
+    static let idlePause = Duration.seconds(600)
 
     private let store: any StoreMaintenance
     private let clock: ServiceClock
@@ -18,12 +20,12 @@ package struct OwnerRefresher: Sendable {
         self.clock = clock
     }
 
-    /// Works until all is done or the task is cancelled.
+    /// Works until the task is cancelled.
     package func run() async {
         while !Task.isCancelled {
             var rest = Self.pause
             do throws(ServiceError) {
-                guard try await store.refreshOwners(limit: Self.batch) else { return }
+                if try await !store.refreshOwners(limit: Self.batch) { rest = Self.idlePause }
             } catch {
                 // The store says so itself, in the health that operators see.
                 rest = Self.failurePause

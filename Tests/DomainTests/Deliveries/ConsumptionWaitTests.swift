@@ -85,7 +85,8 @@ import Testing
             fixture.gateway.failConsumption(.rejected)
             for _ in 1...2 {
                 let failure = try await fixture.failure {
-                    try await fixture.send(wait: .seconds(5), key: "refused", content: "a")
+                    try await fixture.send(
+                        answer: DeliveryFixture.answer(7), wait: .seconds(5), key: "refused", content: "a")
                 }
                 #expect(failure?.reason == .appleRejected && failure?.delivery?.state == .refused)
             }

@@ -121,10 +121,14 @@ import Testing
     @Test func `of one transaction one attempt at a time is made, of others as many as there is room for`() async throws
     {
         let transactions = (1...5).map { Transaction.sample(id: "\($0)") }
+        let other = [Transaction.sample(id: "1", environment: .sandbox)]
         let policy = DispatchPolicy(concurrency: 3)
-        try await DeliveryFixture.with(accounts: [transactions], policy: policy) { fixture in
+        try await DeliveryFixture.with(accounts: [transactions, other], policy: policy) { fixture in
             fixture.gateway.consumptionGate.close()
-            var ids = [try await fixture.send().id, try await fixture.send(answer: DeliveryFixture.answer(1)).id]
+            var ids: [String] = []
+            for environment in [AppStoreEnvironment.production, .sandbox] {
+                ids.append(try await fixture.send(environment: environment).id)
+            }
             await fixture.gateway.consumptionGate.hasArrivals(1)
             #expect(fixture.gateway.handOvers.count == 1)
             for number in 2...5 { ids.append(try await fixture.send(.transaction("\(number)")).id) }
