@@ -85,6 +85,20 @@ struct ConsumptionPurchaseRulesTests {
                 == ["FamilyTransactionNotSupportedError", "AdvancedCommerceTransactionNotSupportedError"])
     }
 
+    @Test func `the end of a case is no lengthening when it is given back, however its time has added up`() {
+        for count in 0..<1000 {
+            let milliseconds = 1_700_000_000_000 + count * 7919
+            func time(_ milliseconds: Int) -> Date { Date(timeIntervalSince1970: Double(milliseconds) / 1000) }
+            let signed = time(milliseconds)
+            let latest = signed.addingTimeInterval(12 * 3600)
+            for (more, expected) in [(-1, []), (0, []), (1, ["latest"])] {
+                let given = time(milliseconds + 12 * 3_600_000 + more)
+                let found = ConsumptionRules.violations(ofDeadline: given, latest: latest, at: signed)
+                #expect(found.map(\.rule) == expected, "\(milliseconds) \(more)")
+            }
+        }
+    }
+
     @Test func `version 1 is for every purchase but a shared one, and deprecated except for Advanced Commerce`() throws
     {
         let fields = ConsumptionV1(

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 // What the purchase decides, and the time that there is for it.
 
@@ -84,7 +84,7 @@ extension ConsumptionRules {
     ///   - latest: the end of the case, or of Apple's 12 hours.
     ///   - now: the time of day.
     /// - Returns: one violation, or none.
-    static func violations(ofDeadline deadline: Date?, latest: Date, at now: Date) -> [Violation] {
+    package static func violations(ofDeadline deadline: Date?, latest: Date, at now: Date) -> [Violation] {
         guard let deadline else { return [] }
         if deadline <= now {
             return [Violation(field: "deadline", rule: "future", message: "`deadline` must lie in the future.")]
