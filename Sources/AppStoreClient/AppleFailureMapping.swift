@@ -7,10 +7,11 @@ import Foundation
 struct AppleFailureMapping: Sendable {
     let now: WallClock
 
-    /// An answer with a status other than 2xx.
+    /// An answer that is no success.
     func failure(
         _ response: CurlResponse, to operation: Endpoint.Operation, in environment: AppStoreEnvironment
     ) -> CallFailure {
+        guard response.origin(to: operation) != .inBetween else { return foreign(response, operation, environment) }
         let payload = try? ErrorPayload(parsing: response.body)
         let known = payload?.errorCode.flatMap(APIErrorCode.init(code:))
         let apple = AppleFailure(
@@ -25,6 +26,19 @@ struct AppleFailureMapping: Sendable {
             failure.notBefore = retryAfter(response) ?? .seconds(1)
         }
         return failure
+    }
+
+    /// An answer that is not Apple's: whoever gave it may have asked Apple before.
+    private func foreign(
+        _ response: CurlResponse, _ operation: Endpoint.Operation, _ environment: AppStoreEnvironment
+    ) -> CallFailure {
+        CallFailure(
+            ServiceError(
+                .appleUnavailable,
+                "Something between us and Apple answered in its place; nothing is wrong with the request.",
+                cause:
+                    "status \(response.status) without a body of Apple's to \(operation.name) in \(environment.rawValue)"
+            ), isRetryable: true, mayHaveReachedApple: true)
     }
 
     /// Whether the error says that the identifier may belong to the other environment.
@@ -87,11 +101,65 @@ struct AppleFailureMapping: Sendable {
         }
     }
 
-    /// Apple's `Retry-After` is an absolute UNIX time in milliseconds.
+    /// How long Apple asks to wait.
+    ///
+    /// Its `Retry-After` is an absolute UNIX time in milliseconds, by Apple's clock, which the answer tells to the second; ours
+    /// is finer, and is used where it agrees. One that asks for more than `RateBudgets.longestBlock` is no such time (one in
+    /// microseconds, for instance), and what is known of Apple's limits then is that they are by the hour.
     private func retryAfter(_ response: CurlResponse) -> Duration? {
         response.headers["Retry-After"].flatMap { RetryAfter(headerValue: $0) }.map { time in
-            .milliseconds(max(0, time.millisecondsSince1970 - now().milliseconds))
+            let (told, ours) = (response.headers.date ?? now(), now())
+            let appleTime = abs(told.timeIntervalSince(ours)) <= SteadyClock.tolerance ? ours : told
+            let (wait, isOverflow) = time.millisecondsSince1970.subtractingReportingOverflow(appleTime.milliseconds)
+            guard !isOverflow, .milliseconds(wait) <= RateBudgets.longestBlock else { return Self.limitWindow }
+            return .milliseconds(max(0, wait))
         }
+    }
+
+    /// The time over which Apple counts calls.
+    private static let limitWindow = Duration.seconds(3600)
+}
+
+// MARK: Whose answer it is
+
+extension CurlResponse {
+    /// Who gave an answer.
+    enum Origin: Sendable, Equatable {
+        case apple
+        /// Apple, or a machine in between that could not reach it.
+        case appleOrInBetween
+        /// A proxy, a filter, a captive portal.
+        case inBetween
+    }
+
+    /// Who gave this answer, as far as its form tells.
+    ///
+    /// Apple answers with a JSON object or nothing. Its refusals have an `errorCode`; 401 has no body, and that of a 429 or a
+    /// 5xx does not matter for what follows. Redirects it has none. A consumption answer is accepted by 202, and by nothing
+    /// else that could be taken for it by mistake: an answer that is sent again does no harm, one that never arrived does.
+    /// Source: https://developer.apple.com/documentation/appstoreserverapi/send-consumption-information,
+    /// https://developer.apple.com/documentation/appstoreserverapi/error-codes
+    func origin(to operation: Endpoint.Operation) -> Origin {
+        switch status {
+        case 200..<300 where operation.isConsumption: status == 202 && isEmptyOrObject ? .apple : .inBetween
+        case 200..<300: isEmptyOrObject ? .apple : .inBetween
+        case 401: .apple
+        case 429, 500...: hasErrorCode ? .apple : .appleOrInBetween
+        default: hasErrorCode ? .apple : .inBetween
+        }
+    }
+
+    private var isEmptyOrObject: Bool {
+        let blanks: [UInt8] = [0x20, 0x09, 0x0A, 0x0D]
+        return body.first { !blanks.contains($0) }.map { $0 == UInt8(ascii: "{") } ?? true
+    }
+
+    private var hasErrorCode: Bool { (try? ErrorPayload(parsing: body))?.errorCode != nil }
+}
+
+extension Endpoint.Operation {
+    fileprivate var isConsumption: Bool {
+        self == .sendConsumptionInformation || self == .sendConsumptionInformationV1
     }
 }
 

@@ -113,11 +113,13 @@ extension Call {
                 answer = .failure(error)
             }
             tell(answer, token, permit, within: remaining)
+            decideTime(answer, within: start...client.clock.monotonicNow())
             result.outcome = classified(answer)
             result.refusal = nil
             result.attempts.append(
                 record(
-                    result.outcome, startedAt: startedAt, duration: start.duration(to: client.clock.monotonicNow())))
+                    result.outcome, status: (try? answer.get())?.status, startedAt: startedAt,
+                    duration: start.duration(to: client.clock.monotonicNow())))
             guard case .failure(var failure) = result.outcome else { return result }
             if failure.mayHaveReachedApple { result.mayHaveReachedApple = true }
 
@@ -127,6 +129,8 @@ extension Call {
                 return result
             }
             result.refusal = try? answer.get()
+            // Nobody takes the answer of somebody in between for Apple's.
+            if result.refusal?.origin(to: request.operation) == .inBetween { result.refusal = nil }
             if failure.httpStatus == 429 { client.budget.appleRefused(budgeted, for: failure.notBefore ?? .seconds(1)) }
             if failure.mayHaveReachedApple, !request.isRepeatable {
                 failure = failure.ofUnknownOutcome
@@ -147,7 +151,9 @@ extension Call {
 
     private func classified(_ answer: Result<CurlResponse, CurlError>) -> Result<CurlResponse, CallFailure> {
         switch answer {
-        case .success(let response) where (200..<300).contains(response.status): return .success(response)
+        case .success(let response)
+        where (200..<300).contains(response.status) && response.origin(to: request.operation) == .apple:
+            return .success(response)
         case .success(let response): return .failure(mapping.failure(response, to: request.operation, in: environment))
         case .failure(let error): return .failure(mapping.failure(error))
         }
@@ -160,26 +166,38 @@ extension Call {
     ) {
         switch answer {
         case .success(let response):
-            client.breakers.record(response.status >= 500 ? .failed : .answered, of: permit, in: environment)
-            guard response.status != 401 else { return }
+            let origin = response.origin(to: request.operation)
+            let isAnswered = origin != .inBetween && response.status < 500
+            client.breakers.record(isAnswered ? .answered : .failed, of: permit, in: environment)
+            guard response.status != 401, origin != .inBetween else { return }
             client.unauthorized.noteAnswer(response.status, keyID: token.keyID, app: terms.app, in: environment)
         case .failure(let error):
             client.breakers.record(CircuitBreaker.Verdict(error, within: remaining), of: permit, in: environment)
         }
     }
 
+    /// Lets the clock know what time it is at Apple.
+    ///
+    /// An answer that was kept on its way (`Age`, RFC 9111 section 5.1) is as old as it says, and that of somebody in between
+    /// tells their time.
+    private func decideTime(
+        _ answer: Result<CurlResponse, CurlError>, within span: ClosedRange<ContinuousClock.Instant>
+    ) {
+        guard let steady = client.clock.steady, let response = try? answer.get(),
+            response.origin(to: request.operation) == .apple, response.headers["Age"] == nil,
+            let appleTime = response.headers.date
+        else { return }
+        steady.decide(appleTime, within: span)
+    }
+
     /// Counts an attempt, and says what is kept of it.
+    ///
+    /// `status`: that of the answer, whoever gave it; nil when there was none.
     private func record(
-        _ outcome: Result<CurlResponse, CallFailure>, startedAt: Date, duration: Duration
+        _ outcome: Result<CurlResponse, CallFailure>, status: Int?, startedAt: Date, duration: Duration
     ) -> DeliveryAttempt {
-        let status: Int?
         var failure: CallFailure?
-        switch outcome {
-        case .success(let response): status = response.status
-        case .failure(let reason):
-            status = reason.httpStatus
-            failure = reason
-        }
+        if case .failure(let reason) = outcome { failure = reason }
         client.meter.count(
             request.operation.name, app: terms.app.slug, environment: environment, status: status, duration: duration)
         return DeliveryAttempt(

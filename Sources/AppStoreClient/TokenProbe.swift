@@ -41,7 +41,7 @@ struct TokenProbe: Sendable {
             case 401: return .refused(appleTime: response.headers.date)
             // Apple counts calls before it looks at them, perhaps.
             case 429, 500...: return .nothing
-            default: return .accepted
+            default: return response.origin(to: request.operation) == .apple ? .accepted : .nothing
             }
         } catch {
             // The calls that wait for this will meet the same failure and tell it.

@@ -47,7 +47,7 @@ package enum Routes {
         let consumption = ConsumptionRoutes(
             service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
         let refund = CaseRoutes(
-            service: services.refunds.cases, tokens: services.purchases.pageTokens, now: services.clock.now)
+            service: services.refunds.cases, tokens: services.purchases.pageTokens, clock: services.clock)
         let delivery = DeliveryRoutes(service: services.refunds.deliveries, tokens: services.purchases.pageTokens)
         return [
             Route(.get, cases, .consumptionRead, in: apps, handler: refund.list),

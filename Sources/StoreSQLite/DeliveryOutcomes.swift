@@ -153,7 +153,6 @@ extension DeliveryRow {
             }
             return accepted
         case .refused(let failure): return try end(.refused, failure)
-        case .expired(let failure): return try end(.expired, failure)
         case .cancelled(let failure): return try end(.cancelled, failure)
         case .retry(let date, let failure):
             if let cancellation { return try end(.cancelled, cancellation) }

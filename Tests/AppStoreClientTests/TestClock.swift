@@ -14,6 +14,15 @@ final class TestClock: Sendable {
     /// The instant so long from now.
     func after(_ duration: Duration) -> ContinuousClock.Instant { instant + duration }
 
+    /// The same by a clock that Apple's answers can put right.
+    func service(_ steady: SteadyClock?) -> ServiceClock {
+        steady.map { steady in
+            ServiceClock(
+                steady, monotonicNow: { [self] in instant },
+                sleep: { [manual] in try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
+        } ?? service
+    }
+
     var service: ServiceClock {
         ServiceClock(
             now: { [self] in Self.date.addingTimeInterval(Double(manual.now.offset.components.seconds)) },

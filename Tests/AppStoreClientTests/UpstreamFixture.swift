@@ -19,6 +19,8 @@ struct UpstreamFixture: Sendable {
     /// The parts that tests choose.
     struct Dependencies: Sendable {
         var clock = TestClock()
+        /// What believes Apple's answers about the time; nobody when nil.
+        var steady: SteadyClock?
         var tokens = FakeTokens()
         var budget = FakeBudget()
         var breaker = CircuitBreakerPolicy.standard
@@ -35,7 +37,7 @@ struct UpstreamFixture: Sendable {
                 client: curl, tokens: tokens, budget: budget,
                 verifier: signer?.verifier ?? SignedDataVerifier(roots: [], now: { TestClock.date }),
                 memory: InMemoryTransactionMemory(), retries: RetryPolicy(random: { 0 }), breaker: breaker,
-                clock: clock.service, meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
+                clock: clock.service(steady), meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         }
     }

@@ -44,7 +44,9 @@ struct DaemonInstallation: ~Copyable {
 
     /// Runs a daemon for the length of a closure.
     func whileRunning(_ body: () async throws -> Void) async throws {
-        let dependencies = Dependencies(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        var dependencies = Dependencies(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+        // Apple is not asked for the time.
+        dependencies.now = { Date() }
         let daemon = try await makeDaemon(
             configuration: try DaemonConfiguration.load(file: file, environment: [:]), dependencies: dependencies)
         let group = ServiceGroup(services: daemon.services, logger: dependencies.logger)

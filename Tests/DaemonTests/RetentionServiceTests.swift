@@ -56,7 +56,8 @@ struct RetentionServiceTests {
         var policy = RetentionPolicy()
         policy.events = .seconds(86_400)
         let round = RetentionRound(
-            store: store, policy: policy, pause: .seconds(1), now: { now }, clock: clock, logger: logger)
+            store: store, policy: policy, pause: .seconds(1), time: ServiceClock(now: { now }), clock: clock,
+            logger: logger)
         let service = PeriodicService(every: .seconds(3600), also: .first, clock: clock, work: round.run)
         let group = ServiceGroup(services: [service], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in

@@ -92,7 +92,6 @@ extension DeliveryStoreContract {
             let outcomes: [(DeliveryConclusion.Outcome, Delivery.State, ServiceEvent.Kind, DeliveryFailure?)] = [
                 (.accepted, .accepted, .deliveryAccepted, nil),
                 (.refused(.sample), .refused, .deliveryRefused, .sample),
-                (.expired(.sample), .expired, .deliveryExpired, .sample),
                 (.cancelled(.sample), .cancelled, .deliveryCancelled, .sample),
             ]
             for (number, (outcome, state, kind, failure)) in outcomes.enumerated() {
@@ -117,7 +116,7 @@ extension DeliveryStoreContract {
                 #expect(last.detail == failure?.reason.rawValue)
                 #expect(try await store.conclude(id, .accepted, at: 4) == nil, "the claim is over")
             }
-            #expect(try await store.events(after: 0, limit: 100).count == 8)
+            #expect(try await store.events(after: 0, limit: 100).count == 6)
         },
         DeliveryStoreContract("an attempt that is to be repeated queues it again, as it was and with what went wrong") {
             store in

@@ -18,7 +18,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
         self.check = check
     }
 
-    package static let cases = accepting + claiming + concluding + recovering + ending + listing
+    package static let cases = accepting + claiming + concluding + recovering + ending + listing + dating
 
     private static let accepting: [DeliveryStoreContract] = [
         DeliveryStoreContract("a delivery comes back whole, and its coming is told") { store in

@@ -25,7 +25,8 @@ struct Adapters: Sendable {
     ///
     /// - Throws: what an adapter says of why it cannot start.
     init(_ configuration: DaemonConfiguration, _ dependencies: Dependencies) async throws {
-        let (clock, logger) = (ServiceClock(now: dependencies.now), dependencies.logger)
+        let logger = dependencies.logger
+        let clock = dependencies.now.map { ServiceClock(now: $0) } ?? ServiceClock(SteadyClock(logger: logger))
         let metrics = PrometheusRegistry(help: MetricsHelp.texts)
         keys = try KeyRing(loading: configuration.keys)
         let verifier = SignedDataVerifier(
@@ -37,7 +38,7 @@ struct Adapters: Sendable {
         let callers = register.listings(of: try await store.callerKeys(), apps: AppCatalog(configuration.apps))
         let budgets = RateBudgets(
             policy: RatePolicy(configuration, callers: callers), clock: BudgetClock(now: clock.now))
-        checkpoint = BudgetCheckpoint(budgets: budgets, store: store)
+        checkpoint = BudgetCheckpoint(budgets: budgets, store: store, isCertain: { clock.isCertain })
         try await checkpoint.restore()
         let meter = UpstreamMeter(factory: metrics)
         client = AppStoreClient(

@@ -10,8 +10,8 @@ package import Systemd
 
 /// What a daemon takes from outside, and tests replace; everything else is the real thing everywhere.
 package struct Dependencies: Sendable {
-    /// The time of day, for claims, rows and answers.
-    package var now: WallClock = { Date() }
+    /// The time of day, for claims, rows and answers; nil for the machine's, in which nobody believes before Apple agrees.
+    package var now: WallClock?
     /// Where the daemon says how it is.
     package var notifier = Notifier()
     /// Nil when nobody watches.
@@ -57,13 +57,16 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
     let adapters = try await Adapters(configuration, dependencies)
     let services = Services(ports: adapters.ports, settings: Services.Settings(configuration))
     try await warnOfOrphanedKeys(services.access.keys, logger: dependencies.logger)
-    let backlog = BacklogMonitor(apps: services.apps, metrics: adapters.metrics, now: services.clock.now) {
+    let clock = services.clock.steady.map { ClockReport($0, metrics: adapters.metrics) }
+    let backlog = BacklogMonitor(
+        apps: services.apps, metrics: adapters.metrics, now: services.clock.now, clock: clock
+    ) {
         [store = adapters.store] () throws(ServiceError) in
         try await Backlog.read(store)
     }
     let health = HealthMonitor(
         store: adapters.store, keys: adapters.keys, configuration: configuration, backlog: backlog,
-        now: services.clock.now, apple: adapters.client.health)
+        now: services.clock.now, clock: clock, apple: adapters.client.health)
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let listeners = try await Listeners(
         configuration: configuration, services: services, proxy: adapters.client, health: health,
@@ -86,8 +89,7 @@ private func lifecycle(
     let store: [any Service] = [
         WatchdogService(asking: heartbeats, health: health, dependencies), StoreService(store: adapters.store),
         PeriodicService.retention(
-            of: adapters.store, policy: configuration.retention, now: services.clock.now, clock: clock,
-            logger: logger),
+            of: adapters.store, policy: configuration.retention, time: services.clock, clock: clock, logger: logger),
     ]
     let apple: [any Service] = [
         PeriodicService.budgets(adapters.checkpoint, clock: clock, logger: logger),

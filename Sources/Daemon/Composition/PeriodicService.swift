@@ -72,10 +72,9 @@ extension PeriodicService {
 
     /// Removes what has been kept long enough.
     static func retention(
-        of store: any StoreMaintenance, policy: RetentionPolicy, now: @escaping WallClock,
-        clock: C, logger: Logger
+        of store: any StoreMaintenance, policy: RetentionPolicy, time: ServiceClock, clock: C, logger: Logger
     ) -> PeriodicService {
-        let round = RetentionRound(store: store, policy: policy, now: now, clock: clock, logger: logger)
+        let round = RetentionRound(store: store, policy: policy, time: time, clock: clock, logger: logger)
         return PeriodicService(every: .seconds(3600), also: .first, clock: clock, work: round.run)
     }
 
@@ -101,16 +100,20 @@ struct RetentionRound<C: Clock<Duration>>: Sendable {
     let policy: RetentionPolicy
     /// Between two batches, for those who write meanwhile.
     var pause: Duration = .milliseconds(200)
-    let now: WallClock
+    /// What tells how old things are.
+    let time: ServiceClock
     let clock: C
     let logger: Logger
 
-    /// Removes batch after batch until nothing is left to remove.
+    /// Removes batch after batch until nothing is left to remove, by a clock that can be relied upon.
     func run() async {
+        while !time.isCertain {
+            guard (try? await clock.sleep(for: .seconds(1))) != nil else { return }
+        }
         var removed = RetentionResult()
         do throws(ServiceError) {
             repeat {
-                let batch = try await store.enforceRetention(policy, at: now(), limit: Self.batchSize)
+                let batch = try await store.enforceRetention(policy, at: time.now(), limit: Self.batchSize)
                 guard !batch.isEmpty else { break }
                 removed.add(batch)
             } while (try? await clock.sleep(for: pause)) != nil

@@ -35,6 +35,7 @@ final class BacklogMonitor: Sendable {
     private let apps: AppCatalog
     private let metrics: any MetricsFactory
     private let now: WallClock
+    private let clock: ClockReport?
     private let sendingHeld: Gauge
     private let quarantined: Gauge
     /// By the slug of the app; at most one each.
@@ -42,13 +43,14 @@ final class BacklogMonitor: Sendable {
     private let latest = Mutex<Backlog?>(nil)
 
     init(
-        apps: AppCatalog, metrics: any MetricsFactory, now: @escaping WallClock,
+        apps: AppCatalog, metrics: any MetricsFactory, now: @escaping WallClock, clock: ClockReport? = nil,
         read: @escaping @Sendable () async throws(ServiceError) -> Backlog
     ) {
         self.read = read
         self.apps = apps
         self.metrics = metrics
         self.now = now
+        self.clock = clock
         sendingHeld = Gauge(label: "purser_sending_held", dimensions: [], factory: metrics)
         quarantined = Gauge(label: "purser_quarantined_notifications", dimensions: [], factory: metrics)
     }
@@ -60,6 +62,7 @@ final class BacklogMonitor: Sendable {
     ///
     /// - Throws: `storeUnavailable`; what was found earlier is then forgotten.
     func look() async throws(ServiceError) {
+        clock?.show()
         do throws(ServiceError) {
             let found = try await read()
             latest.withLock { $0 = found }

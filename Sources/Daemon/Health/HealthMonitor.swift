@@ -21,6 +21,7 @@ final class HealthMonitor: HealthReporter {
     /// How long before its deadline a case that nobody has answered is warned of for the last time.
     private let lastWarning: Duration?
     private let now: WallClock
+    private let clock: ClockReport?
     private let searchesHistory: Bool
     private let draining = Mutex(false)
 
@@ -30,10 +31,11 @@ final class HealthMonitor: HealthReporter {
     ///   - configuration: what is served, and what is to be told of.
     ///   - backlog: what waits.
     ///   - now: the time of day.
+    ///   - clock: how far that can be relied upon; nil where it is in any case.
     ///   - apple: how each of Apple's environments is.
     init(
         store: SQLiteStore, keys: KeyRing, configuration: DaemonConfiguration, backlog: BacklogMonitor,
-        now: @escaping WallClock, apple: @escaping @Sendable () -> [HealthReport.Part]
+        now: @escaping WallClock, clock: ClockReport?, apple: @escaping @Sendable () -> [HealthReport.Part]
     ) {
         self.store = store
         keyRing = keys
@@ -41,6 +43,7 @@ final class HealthMonitor: HealthReporter {
         lastWarning = configuration.cases.warnBefore.min()
         searchesHistory = configuration.notifications.history != nil
         self.now = now
+        self.clock = clock
         self.apple = apple
         apps = AppCatalog(configuration.apps)
         usesCustomUpstream = configuration.apple.usesCustomUpstream
@@ -56,7 +59,7 @@ final class HealthMonitor: HealthReporter {
         if isDraining { return "Draining: requests in flight are finished" }
         let signing = apps.all.count { app in keyRing.activeKeyID(for: app) != nil }
         return "Serving \(apps.all.count) apps, \(signing) of them with an active key"
-            + (backlog?.status ?? "")
+            + (clock?.status ?? "") + (backlog?.status ?? "")
             + (usesCustomUpstream ? "; upstream is custom, not Apple" : "")
     }
 
@@ -81,6 +84,7 @@ final class HealthMonitor: HealthReporter {
             HealthReport.Part(
                 name: "serving", isHealthy: !isDraining, detail: isDraining ? "draining" : "accepting requests"),
         ]
+        if let clock { parts.append(clock.part) }
         for app in apps.all {
             let key = keyRing.activeKeyID(for: app)
             parts.append(

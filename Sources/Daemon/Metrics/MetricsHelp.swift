@@ -24,6 +24,10 @@ enum MetricsHelp {
         "purser_cases_open": "Refund cases that Apple waits for an answer to, by app and environment.",
         "purser_case_nearest_deadline_seconds":
             "Time until the next deadline of an open case, below zero once it has passed; +Inf without one.",
+        "purser_clock_in_doubt":
+            "1 while nobody can tell whether the machine's clock is right, so that nothing is sent, else 0.",
+        "purser_clock_machine_ahead_seconds":
+            "How far the machine's clock is ahead of the time that Purser goes by; below zero behind it.",
         "purser_sending_held": "1 while nothing is sent because the store came from a backup, else 0.",
         "purser_tokens_minted": "Tokens for Apple signed.",
         "purser_token_mint_failures": "Tokens for Apple that could not be signed.",

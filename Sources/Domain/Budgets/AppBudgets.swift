@@ -47,6 +47,16 @@ struct AppBudgets: Sendable {
         }
     }
 
+    /// Moves the end of a wish to wait, if it still is where it was put or seemed to be over.
+    mutating func moveBlock(
+        _ key: BudgetKey, app: String, _ policy: RatePolicy, from end: BudgetTime, to newEnd: BudgetTime
+    ) {
+        withBudget(key, app: app, policy) { budget in
+            guard budget.blockedUntil == nil || budget.blockedUntil == end else { return }
+            budget.blockedUntil = newEnd
+        }
+    }
+
     /// Counts calls that were made earlier.
     mutating func restore(_ calls: Int, _ call: BudgetedCall, _ policy: RatePolicy, at minute: Int) {
         withBudget(BudgetKey(call), app: call.app, policy) { budget in

@@ -11,12 +11,19 @@ package actor BudgetCheckpoint {
 
     private let budgets: RateBudgets
     private let store: any BudgetStore
+    private let isCertain: @Sendable () -> Bool
     /// Everything from this minute of the budgets' own time on is yet to be saved.
     private var unsaved = 0
+    /// Apple's wishes to wait that were taken up by a clock in doubt.
+    private var doubted: [RestoredBlock] = []
 
-    package init(budgets: RateBudgets, store: any BudgetStore) {
+    /// `isCertain`: whether the time of day can be relied upon.
+    package init(
+        budgets: RateBudgets, store: any BudgetStore, isCertain: @escaping @Sendable () -> Bool = { true }
+    ) {
         self.budgets = budgets
         self.store = store
+        self.isCertain = isCertain
     }
 
     /// Counts what the last run has used; to be called once, before the first call.
@@ -31,7 +38,9 @@ package actor BudgetCheckpoint {
             budgets.restore(try await store.budgetRecords(of: minute...minute))
         }
         budgets.restore(try await store.budgetRecords(of: now + 1 ... .max))
-        budgets.restore(try await store.budgetBlocks(after: budgets.clock.date(of: budgets.clock.time)))
+        // A block that seems to be over may not be, by the right time.
+        let after = isCertain() ? budgets.clock.date(of: budgets.clock.time) : .distantPast
+        doubted = budgets.restore(try await store.budgetBlocks(after: after))
         try await save()
     }
 
@@ -39,6 +48,10 @@ package actor BudgetCheckpoint {
     ///
     /// - Throws: `storeUnavailable`; the next time saves what this one could not.
     package func save() async throws(ServiceError) {
+        if !doubted.isEmpty, isCertain() {
+            budgets.correct(doubted)
+            doubted = []
+        }
         let now = budgets.currentMinute
         let (records, blocks, minute) = budgets.snapshot(since: unsaved)
         for start in stride(from: 0, to: records.count, by: Self.maximumBatch) {
@@ -103,16 +116,42 @@ extension RateBudgets {
         }
     }
 
-    /// Takes up Apple's wishes to wait again.
-    func restore(_ blocks: [BudgetBlock]) {
-        for block in blocks {
+    /// Takes up Apple's wishes to wait again, as the time of day is told now.
+    func restore(_ blocks: [BudgetBlock]) -> [RestoredBlock] {
+        blocks.map { block in
+            let until = end(of: block)
             shard(of: block.app).apps.withLock { apps in
-                let latest = clock.time.advanced(by: Self.longestBlock)
-                apps[block.app, default: AppBudgets()].block(
-                    BudgetKey(endpoint: block.endpoint, environment: block.environment), app: block.app, policy,
-                    until: min(clock.time(of: block.until), latest))
+                apps[block.app, default: AppBudgets()].block(BudgetKey(block), app: block.app, policy, until: until)
+            }
+            return RestoredBlock(block: block, until: until)
+        }
+    }
+
+    /// Puts right what was taken up by a clock that was wrong, unless Apple has asked to wait longer since.
+    func correct(_ blocks: [RestoredBlock]) {
+        for restored in blocks {
+            let until = end(of: restored.block)
+            shard(of: restored.block.app).apps.withLock { apps in
+                apps[restored.block.app, default: AppBudgets()].moveBlock(
+                    BudgetKey(restored.block), app: restored.block.app, policy, from: restored.until, to: until)
             }
         }
+    }
+
+    private func end(of block: BudgetBlock) -> BudgetTime {
+        min(clock.time(of: block.until), clock.time.advanced(by: Self.longestBlock))
+    }
+}
+
+/// A wish to wait as it was taken up.
+struct RestoredBlock: Sendable {
+    let block: BudgetBlock
+    let until: BudgetTime
+}
+
+extension BudgetKey {
+    fileprivate init(_ block: BudgetBlock) {
+        self.init(endpoint: block.endpoint, environment: block.environment)
     }
 }
 

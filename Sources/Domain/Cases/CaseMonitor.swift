@@ -63,9 +63,11 @@ package final class CaseMonitor: Sendable {
         _ warned: inout CaseWarner.Warned, _ answered: inout PolicyResponder.Memory
     ) async throws(ServiceError) {
         let now = clock.now()
+        // By a clock in doubt no deadline is near and none has passed.
+        guard clock.isCertain else { return }
         let backlog = try await store.caseBacklog()
         // Warnings first: they need no write, so that a full disk does not silence them.
-        try await warner.warn(backlog, &warned, at: now)
+        try await warner.warn(backlog, &warned, at: now, clock.monotonicNow())
         try await responder.answer(backlog, &answered, at: now)
         try await expire(at: now)
     }
@@ -98,11 +100,11 @@ struct CaseWarner: Sendable {
 
         fileprivate var byCase: [String: Warning] = [:]
         /// No look is due before this.
-        fileprivate var nextLook = Date.distantPast
+        fileprivate var nextLook: ContinuousClock.Instant?
     }
 
-    /// How often cases near their deadlines are looked for, in seconds; a look costs as much as there are such cases.
-    static let interval: TimeInterval = 60
+    /// How often cases near their deadlines are looked for; a look costs as much as there are such cases.
+    static let interval = Duration.seconds(60)
 
     private let store: any CaseStore
     /// The nearest first.
@@ -121,9 +123,12 @@ struct CaseWarner: Sendable {
     ///   - backlog: which apps have open cases.
     ///   - warned: what has been warned of.
     ///   - now: the time of day.
+    ///   - instant: the same moment, by which looks are paced.
     /// - Throws: `storeUnavailable`.
-    func warn(_ backlog: [CaseBacklog], _ warned: inout Warned, at now: Date) async throws(ServiceError) {
-        guard let widest = thresholds.last, now >= warned.nextLook else { return }
+    func warn(
+        _ backlog: [CaseBacklog], _ warned: inout Warned, at now: Date, _ instant: ContinuousClock.Instant
+    ) async throws(ServiceError) {
+        guard let widest = thresholds.last, warned.nextLook.map({ instant >= $0 }) ?? true else { return }
         warned.byCase = warned.byCase.filter { $0.value.deadline > now }
         let horizon = now.advanced(by: widest)
         for entry in backlog where entry.nearestDeadline <= horizon {
@@ -137,7 +142,7 @@ struct CaseWarner: Sendable {
                 guard page.count == query.limit, let last = page.last, last.deadline <= horizon else { break }
             } while !Task.isCancelled
         }
-        warned.nextLook = now.addingTimeInterval(Self.interval)
+        warned.nextLook = instant + Self.interval
     }
 
     /// Warns of a case unless it has been warned of as near as this.

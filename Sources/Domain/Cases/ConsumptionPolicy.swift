@@ -24,13 +24,13 @@ package struct ConsumptionPolicy: Sendable, Equatable {
 struct PolicyResponder: Sendable {
     /// Which cases are not looked at before when.
     struct Memory: Sendable {
-        fileprivate var notBefore: [String: Date] = [:]
+        fileprivate var notBefore: [String: ContinuousClock.Instant] = [:]
     }
 
     /// How many cases of one app and environment are looked at together.
     static let batchSize = 200
     /// How long until a case without consent on record is looked at again.
-    static let consentPause: TimeInterval = 60
+    static let consentPause = Duration.seconds(60)
     /// How long accepting an answer may take.
     static let patience = Duration.seconds(30)
 
@@ -51,7 +51,8 @@ struct PolicyResponder: Sendable {
     ///   - now: the time of day.
     /// - Throws: `storeUnavailable`.
     func answer(_ backlog: [CaseBacklog], _ memory: inout Memory, at now: Date) async throws(ServiceError) {
-        memory.notBefore = memory.notBefore.filter { $0.value > now }
+        let instant = clock.monotonicNow()
+        memory.notBefore = memory.notBefore.filter { $0.value > instant }
         for entry in backlog {
             guard let policy = policies[entry.app], let app = apps.all.first(where: { $0.slug == entry.app }),
                 app.environments.contains(entry.environment)
@@ -63,23 +64,23 @@ struct PolicyResponder: Sendable {
                 app: entry.app, environment: entry.environment, deadlineBefore: horizon,
                 limit: Self.batchSize + memory.notBefore.count)
             for refundCase in open where memory.notBefore[refundCase.id] == nil && refundCase.deadline > now {
-                memory.notBefore[refundCase.id] = try await answer(refundCase, app, policy, at: now)
+                memory.notBefore[refundCase.id] = instant + (try await answer(refundCase, app, policy))
             }
         }
     }
 
     /// Answers a case, if it may be.
     ///
-    /// - Returns: when to look at it again.
+    /// - Returns: after how long to look at it again.
     /// - Throws: `storeUnavailable`.
     private func answer(
-        _ refundCase: RefundCase, _ app: App, _ policy: ConsumptionPolicy, at now: Date
-    ) async throws(ServiceError) -> Date {
+        _ refundCase: RefundCase, _ app: App, _ policy: ConsumptionPolicy
+    ) async throws(ServiceError) -> Duration {
         guard let owner = refundCase.owner,
             let consent = try await consents.consentHistory(app: app.slug, user: owner).last, consent.isConsented,
             app.isWordingRecent(consent.wordingVersion)
-        else { return now.addingTimeInterval(Self.consentPause) }
-        guard try await !hasAnswered(refundCase) else { return refundCase.deadline }
+        else { return Self.consentPause }
+        guard try await !hasAnswered(refundCase) else { return clock.remaining(until: refundCase.deadline) }
         let request = ConsumptionService.Request(
             caller: ConsumptionPolicy.caller, target: .refundCase(refundCase.id), answer: .v2(policy.answer),
             environment: refundCase.environment)
@@ -94,7 +95,7 @@ struct PolicyResponder: Sendable {
             switch error.reason {
             case .storeUnavailable: throw error
             // Somebody was quicker, and may change it again.
-            case .consentWithdrawn, .deliveryUnderWay: return now.addingTimeInterval(Self.consentPause)
+            case .consentWithdrawn, .deliveryUnderWay: return Self.consentPause
             default:
                 let fields = error.violations.map(\.field).joined(separator: ", ")
                 logger.warning(
@@ -102,7 +103,7 @@ struct PolicyResponder: Sendable {
                     metadata: Self.metadata(refundCase, ["reason": error.reason.rawValue, "fields": fields]))
             }
         }
-        return refundCase.deadline
+        return clock.remaining(until: refundCase.deadline)
     }
 
     /// Whether a policy has answered the case before, perhaps in an earlier run.

@@ -9,7 +9,11 @@ package struct ServiceClock: Sendable {
     package let now: WallClock
     package let monotonicNow: @Sendable () -> ContinuousClock.Instant
     package let sleep: @Sendable (Duration) async throws -> Void
+    /// What stands behind `now` where the machine's clock is not believed without Apple's; nil where it is.
+    package let steady: SteadyClock?
 
+    /// Clocks that are believed.
+    ///
     /// - Parameters:
     ///   - now: the time of day, as exact as it may be.
     ///   - monotonicNow: what waits are measured by.
@@ -22,6 +26,43 @@ package struct ServiceClock: Sendable {
         self.now = { now().roundedToMilliseconds }
         self.monotonicNow = monotonicNow
         self.sleep = sleep
+        steady = nil
+    }
+
+    /// Clocks of which the time of day may be in doubt; `monotonicNow` and `sleep` as above.
+    package init(
+        _ steady: SteadyClock,
+        monotonicNow: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now },
+        sleep: @escaping @Sendable (Duration) async throws -> Void = { try await ContinuousClock().sleep(for: $0) }
+    ) {
+        now = { steady.now.roundedToMilliseconds }
+        self.monotonicNow = monotonicNow
+        self.sleep = sleep
+        self.steady = steady
+    }
+
+    /// Whether what cannot be undone may be decided by `now`: not while the time of day is in doubt.
+    ///
+    /// To be asked after `now`, so that a doubt that came with it is known.
+    package var isCertain: Bool { steady?.isCertain ?? true }
+
+    /// When something comes in that Apple has signed: while the time is in doubt Apple's date stands alone.
+    package func receipt(signedAt: Date?) -> Date {
+        let now = now()
+        return isCertain ? now : signedAt ?? now
+    }
+
+    /// Whether a deadline has passed for certain.
+    package func hasPassed(_ deadline: Date) -> Bool {
+        let now = now()
+        return isCertain && deadline <= now
+    }
+
+    /// Returns when the time of day is certain, or the task is cancelled.
+    package func whenCertain() async {
+        while !isCertain {
+            guard (try? await sleep(.milliseconds(200))) != nil else { return }
+        }
     }
 
     /// The time that is left until a time of day; negative when it has passed.

@@ -98,8 +98,7 @@ extension ConsumptionService {
         query.states = [.open]
         query.owner = user
         query.environment = environment
-        let now = clock.now()
-        let open = try await cases.refundCases(app: app.slug, query).filter { $0.deadline > now }
+        let open = try await cases.refundCases(app: app.slug, query).filter { !clock.hasPassed($0.deadline) }
         guard let refundCase = open.first else {
             throw ServiceError(
                 .noOpenCase,

@@ -136,7 +136,7 @@ package struct ConsumptionService: Sendable {
         _ request: Request, _ call: UpstreamCall, until waitEnd: ContinuousClock.Instant
     ) async throws(ServiceError) -> Delivery {
         let subject = try await subject(of: request, call, until: waitEnd)
-        let createdAt = clock.now()
+        let createdAt = moment(within: subject.refundCase)
         let latest = latestDeadline(of: subject.refundCase, at: createdAt)
         let verdict = try ConsumptionRules.check(
             request.answer, against: subject.purchase,
@@ -147,6 +147,13 @@ package struct ConsumptionService: Sendable {
             purchase: subject.purchase, version: verdict.answer.version, body: gateway.consumptionBody(verdict.answer),
             createdAt: createdAt, deadline: request.deadline ?? latest, requestedDeadline: request.deadline,
             nextAttemptAt: createdAt, warnings: verdict.warnings + Self.warnings(subject.refundCase))
+    }
+
+    /// When an answer is made: while the time is in doubt, at least within that of the case that it answers.
+    private func moment(within refundCase: RefundCase?) -> Date {
+        let now = clock.now()
+        guard !clock.isCertain, let refundCase, refundCase.state == .open else { return now }
+        return min(max(now, refundCase.requestedAt), refundCase.deadline.addingTimeInterval(-1))
     }
 
     /// The end of an answer's use: the case's, or Apple's 12 hours from now.

@@ -138,6 +138,9 @@ extension DeliveryAttemptRunner {
         guard !transfer.isAborted else {
             return unsent(transfer, ServiceError(.deliveryEnded, "It was taken back before it was sent."))
         }
+        guard clock.isCertain else {
+            return unsent(transfer, ServiceError(.appleUnavailable, "Apple has yet to say what time it is."))
+        }
         let message = ConsumptionMessage(
             version: delivery.version, transactionID: delivery.transactionID, body: delivery.body)
         let result = await gateway.sendConsumption(message, upstreamCall(delivery, app, until: end))
@@ -189,15 +192,8 @@ extension DeliveryAttemptRunner {
             after: delivery.attemptCount + attempts, notBefore: notBefore,
             atLeast: attempts == 0 ? policy.unsentPause : .zero,
             remaining: clock.remaining(until: delivery.deadline) - policy.minimumAttemptTime)
-        guard let delay else {
-            return .expired(
-                DeliveryFailure(
-                    reason: .deadlineExceeded,
-                    message:
-                        "The deadline comes before the next attempt could be made. The last one failed: \(error.message)",
-                    apple: error.apple))
-        }
-        return .retry(at: now.advanced(by: delay), DeliveryFailure(error))
+        // Where no further attempt fits, its deadline ends it.
+        return .retry(at: delay.map(now.advanced) ?? max(delivery.deadline, now), DeliveryFailure(error))
     }
 
     /// `pause`: how long others of the app in the environment, which would fail alike, need not be tried.

@@ -51,10 +51,14 @@ package struct DeliveryClaim: Sendable {
 
 /// App environments in which nothing would be accepted before a certain time.
 struct PausedAppEnvironments: Sendable {
+    /// The longest rest; whether nothing would be accepted after that either, the next attempt finds out.
+    static let longest = Duration.seconds(3600)
+
     private var ends: [AppEnvironment: ContinuousClock.Instant] = [:]
 
-    /// Lets an app environment rest until an instant, or longer if it does already.
-    mutating func pause(_ appEnvironment: AppEnvironment, until end: ContinuousClock.Instant) {
+    /// Lets an app environment rest for a while, or longer if it does already.
+    mutating func pause(_ appEnvironment: AppEnvironment, for duration: Duration, from now: ContinuousClock.Instant) {
+        let end = now + min(duration, Self.longest)
         ends[appEnvironment] = max(end, ends[appEnvironment] ?? end)
     }
 

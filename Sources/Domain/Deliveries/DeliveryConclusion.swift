@@ -5,9 +5,8 @@ package struct DeliveryConclusion: Sendable {
     package enum Outcome: Sendable, Equatable {
         case accepted
         case refused(DeliveryFailure)
-        case expired(DeliveryFailure)
         case cancelled(DeliveryFailure)
-        /// Queued again; not before this time.
+        /// Queued again; not before this time. Where that is not before its deadline, the deadline ends it.
         case retry(at: Date, DeliveryFailure)
     }
 
@@ -61,7 +60,7 @@ extension DeliveryConclusion {
         delivery.mayHaveReachedApple = delivery.mayHaveReachedApple || mayHaveReachedApple
         switch outcome {
         case .accepted: delivery.state = .accepted
-        case .refused(let failure), .expired(let failure), .cancelled(let failure), .retry(_, let failure):
+        case .refused(let failure), .cancelled(let failure), .retry(_, let failure):
             delivery.failure = failure
         }
         return delivery

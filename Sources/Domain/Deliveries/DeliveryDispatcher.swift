@@ -12,6 +12,8 @@ package final class DeliveryDispatcher: Sendable {
         var position: DeliveryClaim.Position?
         /// When claims of workers that are no more are looked for next.
         var recovery: ContinuousClock.Instant
+        /// What the time of day was when the dispatcher was made, by the clock as it was at the last look.
+        var origin: Date?
         /// How often the store has failed without a success between.
         var storeFailures = 0
         /// How many app environments the last look had to go through one by one.
@@ -27,12 +29,15 @@ package final class DeliveryDispatcher: Sendable {
         var underWay = 0
         var isStopping = false
         var appEnvironments = PausedAppEnvironments()
+        var doubtful = DoubtfulDeliveries()
         /// What the store would not record.
         var pending: [(transfer: InFlightDelivery, conclusion: DeliveryConclusion)] = []
     }
 
     /// How many deliveries are expired in one operation.
     private static let expiryBatch = 100
+    /// How many deliveries are made due in one operation, after a clock was put right.
+    private static let hasteBatch = 1000
     /// A look through no more app environments than this costs next to nothing.
     private static let appEnvironmentsWithoutRest = 100
     /// How soon what the store would not record is tried again.
@@ -45,6 +50,7 @@ package final class DeliveryDispatcher: Sendable {
     private let policy: DispatchPolicy
     private let logger: Logger
     private let worker: String
+    private let start: ContinuousClock.Instant
     private let runner: DeliveryAttemptRunner
     private let loopHeartbeat = LoopHeartbeat()
     private let state = Mutex(State())
@@ -73,6 +79,7 @@ package final class DeliveryDispatcher: Sendable {
         self.policy = policy
         self.worker = worker
         self.logger = logger
+        start = clock.monotonicNow()
         runner = DeliveryAttemptRunner(
             store: store, links: links, gateway: gateway, apps: apps, clock: clock, policy: policy, worker: worker,
             logger: logger)
@@ -95,6 +102,7 @@ package final class DeliveryDispatcher: Sendable {
 
     /// Lets the loop look at a delivery that was accepted, unless that would be in vain.
     package func kick(for delivery: Delivery) {
+        if !clock.isCertain { state.withLock { $0.doubtful.note(delivery, origin: origin(at: clock.now())) } }
         if !isLookInVain(for: delivery) { kick() }
     }
 
@@ -163,8 +171,14 @@ extension DeliveryDispatcher {
     {
         // What Apple has accepted must be recorded before anything is taken for interrupted or expired.
         await loopHeartbeat.inStore { await settlePending() }
-        try await recover(&round)
         let now = clock.now()
+        // Nothing is sent too late, and nothing ends too early, because of a clock that is wrong: see `ClockWatch`, which
+        // kicks when the time is certain.
+        guard clock.isCertain else {
+            return state.withLock(\.pending.isEmpty) ? policy.longestPause : Self.pendingPause
+        }
+        try await correctTimes(&round, at: now)
+        try await recover(&round)
         try await claim(at: now, &round, start)
         try await expire(at: now)
         let next = try await loopHeartbeat.inStore { () throws(ServiceError) in
@@ -176,6 +190,28 @@ extension DeliveryDispatcher {
         if let end = appEnvironments.nextEnd { pause = min(pause, clock.remaining(until: end)) }
         if hasPending { pause = min(pause, Self.pendingPause) }
         return max(min(pause, clock.remaining(until: round.recovery)), .milliseconds(1))
+    }
+
+    /// Puts right, after each correction of the clock, what was written by the wrong one: a deadline that it set would be none,
+    /// and an attempt that it put off would come too late.
+    private func correctTimes(_ round: inout Round, at now: Date) async throws(ServiceError) {
+        let (before, origin) = (round.origin, origin(at: now))
+        guard before.map({ abs(origin.timeIntervalSince($0)) > SteadyClock.tolerance }) ?? true else { return }
+        let shifts = state.withLock { $0.doubtful.shifts(origin: origin) }
+        try await loopHeartbeat.inStore { () throws(ServiceError) in
+            if !shifts.isEmpty { try await store.moveDeliveries(shifts, at: now) }
+            // While the time is in doubt no attempt is put off; only a clock that was taken for right can have done that.
+            guard let before, origin < before else { return }
+            // No wait of our own is longer, and one that Apple or a budget asks for is known to the budgets.
+            let latest = now.advanced(by: policy.backoff.cap)
+            while try await store.hastenDeliveries(after: latest, at: now, limit: Self.hasteBatch) == Self.hasteBatch {}
+        }
+        state.withLock { $0.doubtful = DoubtfulDeliveries() }
+        round.origin = origin
+    }
+
+    private func origin(at now: Date) -> Date {
+        now.addingTimeInterval(-(start.duration(to: clock.monotonicNow()) / .seconds(1)))
     }
 
     /// Gives back, at first and now and then, what was claimed by workers that are no more.
@@ -241,8 +277,8 @@ extension DeliveryDispatcher {
     private func attempt(_ transfer: InFlightDelivery) async {
         let conclusion = await runner.run(transfer)
         if let pause = conclusion.pause {
-            let end = clock.monotonicNow() + pause.duration
-            state.withLock { $0.appEnvironments.pause(pause.environment, until: end) }
+            let now = clock.monotonicNow()
+            state.withLock { $0.appEnvironments.pause(pause.environment, for: pause.duration, from: now) }
         }
         do throws(ServiceError) {
             try await settle(transfer, conclusion)

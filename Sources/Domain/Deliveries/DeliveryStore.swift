@@ -6,7 +6,7 @@ package import Foundation
 /// events of the same operation. Every method throws `storeUnavailable` when the storage cannot be used, and has then
 /// changed nothing. Times of day are whole milliseconds, as `ServiceClock` tells them, so that what is returned equals what
 /// is read afterwards.
-package protocol DeliveryStore: Sendable {
+package protocol DeliveryStore: DeliveryTimeStore {
     // MARK: Coming in
 
     /// The delivery that an idempotency key stands for, if the key is known and not older than `IdempotencyKey.lifetime`.

@@ -55,7 +55,8 @@ package struct DeliveryBackoff: Sendable {
 
     /// The wait before the next attempt.
     ///
-    /// A wait of our own choice never uses up the time: as the deadline comes nearer, the attempts come closer together.
+    /// It ends in time for another attempt, whoever asks for how long: as the deadline comes nearer, the attempts come closer
+    /// together, and what ends a delivery is its deadline.
     ///
     /// - Parameters:
     ///   - attempts: how many there were.
@@ -66,7 +67,8 @@ package struct DeliveryBackoff: Sendable {
     func delay(after attempts: Int, notBefore: Duration?, atLeast: Duration, remaining: Duration) -> Duration? {
         guard remaining > base else { return nil }
         let bound = min(base * (1 << min(max(attempts, 1) - 1, 30)), cap)
-        let delay = max(min(max(bound * random(), atLeast), remaining / 2), notBefore ?? .zero)
-        return delay < remaining ? delay : nil
+        let ours = min(max(bound * random(), atLeast), remaining / 2)
+        guard let notBefore, notBefore > ours else { return ours }
+        return notBefore < remaining ? notBefore : remaining / 2
     }
 }

@@ -17,7 +17,7 @@ package struct NotificationService: Sendable {
     private let quarantine: NotificationQuarantine
     private let processor: NotificationProcessor
     private let retention: Duration
-    private let now: WallClock
+    private let clock: ServiceClock
 
     /// - Parameters:
     ///   - verifier: tells whether Apple signed a notification.
@@ -25,18 +25,18 @@ package struct NotificationService: Sendable {
     ///   - quarantine: keeps what Apple signed for others.
     ///   - processor: is told of each new one.
     ///   - retention: how long notifications are kept; older ones are refused.
-    ///   - now: the time of day.
+    ///   - clock: dates what comes in.
     package init(
         verifier: any NotificationVerifier, store: any NotificationStore, quarantine: NotificationQuarantine,
         processor: NotificationProcessor, retention: Duration = RetentionPolicy().notifications,
-        now: @escaping WallClock
+        clock: ServiceClock
     ) {
         self.verifier = verifier
         self.store = store
         self.quarantine = quarantine
         self.processor = processor
         self.retention = retention
-        self.now = now
+        self.clock = clock
     }
 
     /// Verifies a signed notification and keeps it durably.
@@ -60,7 +60,7 @@ package struct NotificationService: Sendable {
             }
             throw error
         }
-        let receivedAt = now()
+        let receivedAt = clock.receipt(signedAt: notification.signedAt)
         guard !isTooOld(notification, at: receivedAt) else {
             throw ServiceError(
                 .notificationTooOld, "Apple signed this notification longer ago than notifications are kept.")

@@ -72,7 +72,7 @@ package struct Refunds: Sendable {
         self.quarantine = quarantine
         notifications = NotificationService(
             verifier: ports.verifier, store: ports.notifications, quarantine: quarantine, processor: processor,
-            retention: settings.retention.notifications, now: clock.now)
+            retention: settings.retention.notifications, clock: clock)
         monitor = CaseMonitor(
             store: ports.cases, deliveries: ports.deliveries, consents: ports.consents, consumption: consumption,
             apps: settings.apps, policies: settings.consumptionPolicies, warnBefore: settings.warnBefore, clock: clock,

@@ -32,11 +32,23 @@ package struct Services: Sendable {
 
     /// Everything that works by itself, in the order in which it begins; each ends soon after its task is cancelled.
     package var loops: [@Sendable () async -> Void] {
-        [
+        var loops = [
             refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, refunds.quarantine.run,
             operations.owners.run,
         ]
-            + (refunds.history.map { [$0.run] } ?? [])
+        if let history = refunds.history {
+            loops.append { [clock] in
+                // What it looks for begins and ends at times of day.
+                await clock.whenCertain()
+                await history.run()
+            }
+        }
+        if let steady = clock.steady {
+            let watch = ClockWatch(
+                steady, clock: clock, gateway: appStore, apps: apps, changed: refunds.dispatcher.kick)
+            loops.append(watch.run)
+        }
+        return loops
     }
 }
 

@@ -10,7 +10,7 @@ struct CaseRoutes: Sendable {
 
     let service: CaseService
     let tokens: PageTokenCoder
-    let now: WallClock
+    let clock: ServiceClock
 
     /// `GET …/cases`: soonest deadline first.
     func list(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
@@ -26,10 +26,10 @@ struct CaseRoutes: Sendable {
         query.after = try page.position(CaseQuery.Position.init(text:))
         let found = try await service.cases(app: app, query)
         let (cases, next) = page.page(found) { CaseQuery.Position(deadline: $0.deadline, id: $0.id).text }
-        let now = now()
+        let time = CaseBody.Time(clock)
         return Answer.object(capacity: 256 + cases.count * CaseBody.size) { writer in
             writer.memberArray("cases") { writer in
-                for refundCase in cases { writer.object { CaseBody.write(refundCase, now: now, to: &$0) } }
+                for refundCase in cases { writer.object { CaseBody.write(refundCase, at: time, to: &$0) } }
             }
             writer.memberIfPresent("nextPageToken", next)
         }
@@ -53,9 +53,9 @@ struct CaseRoutes: Sendable {
 
     private func answer(_ refundCase: RefundCase) async throws(ServiceError) -> Answer {
         let deliveries = try await service.deliveries(of: refundCase)
-        let now = now()
+        let time = CaseBody.Time(clock)
         return Answer.object(capacity: CaseBody.size + deliveries.count * DeliveryBody.size) { writer in
-            CaseBody.write(refundCase, now: now, to: &writer)
+            CaseBody.write(refundCase, at: time, to: &writer)
             writer.memberArray("deliveries") { writer in
                 for delivery in deliveries { writer.object { DeliveryBody.write(delivery, to: &$0) } }
             }
@@ -79,13 +79,23 @@ enum CaseBody {
     /// Room that a case takes.
     static let size = 1024
 
-    /// `now`: tells how much time is left.
-    static func write(_ refundCase: RefundCase, now: Date, to writer: inout JSONWriter) {
+    /// What tells how much time is left.
+    struct Time {
+        /// Nil while the time of day is in doubt.
+        let now: Date?
+
+        init(_ clock: ServiceClock) {
+            let now = clock.now()
+            self.now = clock.isCertain ? now : nil
+        }
+    }
+
+    static func write(_ refundCase: RefundCase, at time: Time, to writer: inout JSONWriter) {
         writeSummary(refundCase, to: &writer)
         writer.member("app", refundCase.app)
         writer.memberOrNull("owner", refundCase.owner?.value)
         writer.member("late", refundCase.isLate)
-        writer.memberOrNull("secondsLeft", secondsLeft(of: refundCase, now: now))
+        writer.memberOrNull("secondsLeft", time.now.flatMap { secondsLeft(of: refundCase, now: $0) })
         writer.member("requestedAt", Timestamp.text(refundCase.requestedAt))
         writer.member("openedAt", Timestamp.text(refundCase.openedAt))
         writer.memberObject("purchase") { write(refundCase.purchase, to: &$0) }

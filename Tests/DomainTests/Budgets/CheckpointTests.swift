@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -35,6 +36,26 @@ struct CheckpointTests {
             fixture.advance(by: .seconds(60))
             #expect(after.report(on: Self.app, for: "shop") == budgets.report(on: Self.app, for: "shop"))
         }
+    }
+
+    @Test(arguments: [-46_800, 46_800] as [TimeInterval])
+    func `a wish of Apple's to wait that a wrong clock read is put right with it`(lead: TimeInterval) async throws {
+        let call = BudgetFixture.call()
+        let before = try await restarted()
+        before.appleRefused(call, for: .seconds(600))
+        try await BudgetCheckpoint(budgets: before, store: store).save()
+        fixture.correctTimeOfDay(by: lead)
+        let isCertain = Mutex(false)
+        let budgets = fixture.budgets(policy)
+        let checkpoint = BudgetCheckpoint(budgets: budgets, store: store, isCertain: { isCertain.withLock(\.self) })
+        try await checkpoint.restore()
+        try await checkpoint.save()
+        fixture.correctTimeOfDay(by: -lead)
+        isCertain.withLock { $0 = true }
+        try await checkpoint.save()
+        #expect(budgets.refusal(call)?.retryAfter == .seconds(600))
+        fixture.advance(by: .seconds(600))
+        #expect(budgets.admit(call) == .admitted)
     }
 
     @Test func `a restart in the middle of a minute goes on with it`() async throws {

@@ -12,9 +12,10 @@ struct CaseMonitorFixture: Sendable {
 
     /// Runs a test, and takes everything down again.
     static func with(
-        policies: [String: ConsumptionPolicy] = [:], _ test: @Sendable (CaseMonitorFixture) async throws -> Void
+        policies: [String: ConsumptionPolicy] = [:], machine: MachineClock? = nil,
+        _ test: @Sendable (CaseMonitorFixture) async throws -> Void
     ) async throws {
-        try await DeliveryFixture.with(isDispatching: false) { base in
+        try await DeliveryFixture.with(isDispatching: false, machine: machine) { base in
             try await test(CaseMonitorFixture(base: base, policies: policies))
         }
     }

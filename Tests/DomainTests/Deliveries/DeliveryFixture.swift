@@ -16,6 +16,8 @@ struct DeliveryFixture: Sendable {
     let store: FaultyStore
     let clock: ManualClock
     let gateway: FakeAppStoreGateway
+    /// What is wrong with the machine's clock, where that is not believed without Apple.
+    let machine: MachineClock?
     let ports: Services.Ports
     let services: Services
 
@@ -23,13 +25,13 @@ struct DeliveryFixture: Sendable {
     static func with(
         accounts: [[Transaction]] = [[.sample(id: "1", account: "A")]], apps: [App] = [app, otherApp],
         policy: DispatchPolicy = DispatchPolicy(backoff: DeliveryBackoff(random: { 0.5 })), isDispatching: Bool = true,
-        _ test: @Sendable (DeliveryFixture) async throws -> Void
+        machine: MachineClock? = nil, _ test: @Sendable (DeliveryFixture) async throws -> Void
     ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "purser-domain-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let store = try await SQLiteStore.open(at: folder.appending(path: "purser.db").path)
-        let fixture = DeliveryFixture(store, accounts: accounts, apps: apps, policy: policy)
+        let fixture = DeliveryFixture(store, accounts: accounts, apps: apps, policy: policy, machine)
         let dispatching = isDispatching ? Task { await fixture.dispatcher.run() } : nil
         let result: Result<Void, any Error>
         do {
@@ -47,13 +49,26 @@ struct DeliveryFixture: Sendable {
         try result.get()
     }
 
-    private init(_ sqlite: SQLiteStore, accounts: [[Transaction]], apps: [App], policy: DispatchPolicy) {
+    private init(
+        _ sqlite: SQLiteStore, accounts: [[Transaction]], apps: [App], policy: DispatchPolicy, _ machine: MachineClock?
+    ) {
         let manual = ManualClock()
         let origin = ContinuousClock.now
-        let clock = ServiceClock(
-            now: { Self.start.addingTimeInterval(manual.now.offset / .seconds(1)) },
-            monotonicNow: { origin + manual.now.offset },
-            sleep: { try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
+        let rightTime: WallClock = { Self.start.addingTimeInterval(manual.now.offset / .seconds(1)) }
+        let monotonicNow: @Sendable () -> ContinuousClock.Instant = { origin + manual.now.offset }
+        let sleep: @Sendable (Duration) async throws -> Void = {
+            try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil)
+        }
+        let clock =
+            if let machine {
+                ServiceClock(
+                    SteadyClock(
+                        wall: { rightTime().addingTimeInterval(machine.lead) }, monotonicNow: monotonicNow,
+                        logger: Logger(label: "clock") { _ in SwiftLogNoOpLogHandler() }),
+                    monotonicNow: monotonicNow, sleep: sleep)
+            } else {
+                ServiceClock(now: rightTime, monotonicNow: monotonicNow, sleep: sleep)
+            }
         let store = FaultyStore(sqlite)
         let gateway = FakeAppStoreGateway(accounts: accounts, now: clock.now)
         var ports = Services.Ports.test(store: sqlite, changes: sqlite.changes, appStore: gateway, clock: clock)
@@ -65,6 +80,7 @@ struct DeliveryFixture: Sendable {
         self.store = store
         self.clock = manual
         self.gateway = gateway
+        self.machine = machine
     }
 
     var dispatcher: DeliveryDispatcher { services.refunds.dispatcher }
@@ -76,7 +92,27 @@ struct DeliveryFixture: Sendable {
 
 // MARK: Time
 
+/// A machine whose clock can be wrong.
+final class MachineClock: Sendable {
+    private let state: Mutex<TimeInterval>
+
+    /// `lead`: how far it is ahead of the right time, in seconds.
+    init(lead: TimeInterval = 0) { state = Mutex(lead) }
+
+    var lead: TimeInterval {
+        get { state.withLock(\.self) }
+        set { state.withLock { $0 = newValue } }
+    }
+}
+
 extension DeliveryFixture {
+    /// Lets an answer of Apple's tell the time.
+    func hearApple() {
+        let instant = ports.clock.monotonicNow()
+        ports.clock.steady?.decide(now, within: instant...instant)
+        dispatcher.kick()
+    }
+
     var now: Date { Self.start.addingTimeInterval(clock.now.offset / .seconds(1)) }
 
     /// Moves the clock on, and lets the dispatcher look even if it was about to fall asleep by the old time.

@@ -27,7 +27,7 @@ import Testing
             let id = try await fixture.send(deadline: start.addingTimeInterval(3600)).id
             let delivery = try await followToEnd(id, fixture)
             #expect(delivery.state == .expired && delivery.failure?.reason == .deadlineExceeded)
-            #expect(delivery.endedAt.map { $0 <= start.addingTimeInterval(3600) } == true)
+            #expect(delivery.endedAt.map { $0 >= start.addingTimeInterval(3600) } == true, "not before its deadline")
             let times = fixture.gateway.handOvers.map { $0.at.timeIntervalSince(start) }
             #expect(times.count == delivery.attemptCount && times.count > 20)
             // None with less than a second left; the last one not long before.
@@ -36,22 +36,37 @@ import Testing
         }
     }
 
-    @Test func `a wait that Apple asks for is kept even if the deadline comes meanwhile`() async throws {
+    @Test(arguments: [Duration.seconds(60), .seconds(90_000), .seconds(Int64.max / 2)])
+    func `a wait that somebody asks for ends no delivery, however long`(wait: Duration) async throws {
         try await DeliveryFixture.with { fixture in
-            fixture.gateway.failConsumption(
-                CallFailure(
-                    ServiceError(.appleRateLimited, "slow", retryAfter: .seconds(60)), isRetryable: true,
-                    notBefore: .seconds(60)))
-            let delivery = try await fixture.ended(
-                try await fixture.send(deadline: fixture.now.addingTimeInterval(60)).id)
-            #expect(delivery.state == .expired && fixture.gateway.handOvers.count == 1)
+            let slow = CallFailure(
+                ServiceError(.appleRateLimited, "slow", retryAfter: wait), isRetryable: true, notBefore: wait)
+            fixture.gateway.plan([.failed(slow)], for: "1")
+            let id = try await fixture.send(deadline: fixture.now.addingTimeInterval(60)).id
+            let delivery = try await fixture.delivery(id) { $0.attemptCount == 1 && $0.state != .sending }
+            #expect(delivery.state == .queued && delivery.nextAttemptAt.map { $0 < delivery.deadline } == true)
         }
     }
 
-    @Test func `what has too little time left is not tried at all`() async throws {
+    @Test func `a rest of its app environment that is meant for days ends within the hour`() async throws {
         try await DeliveryFixture.with { fixture in
-            let delivery = try await fixture.ended(
-                try await fixture.send(deadline: fixture.now.addingTimeInterval(0.9)).id)
+            let wait = Duration.seconds(Int64.max / 2)
+            let slow = CallFailure(
+                ServiceError(.appleRateLimited, "slow", retryAfter: wait), isRetryable: true, notBefore: wait)
+            fixture.gateway.plan([.failed(slow)], for: "1")
+            let id = try await fixture.send(environment: .production).id
+            _ = try await fixture.delivery(id) { $0.attemptCount == 1 && $0.state != .sending }
+            fixture.advance(by: .seconds(12 * 3600 - 10))
+            #expect(try await fixture.ended(id).state == .accepted)
+        }
+    }
+
+    @Test func `what has too little time left is not tried at all, and ends at its deadline`() async throws {
+        try await DeliveryFixture.with { fixture in
+            let id = try await fixture.send(deadline: fixture.now.addingTimeInterval(0.9)).id
+            _ = try await fixture.delivery(id) { $0.failure != nil && $0.state == .queued }
+            fixture.advance(by: .milliseconds(900))
+            let delivery = try await fixture.ended(id)
             #expect(delivery.state == .expired && delivery.attempts.isEmpty)
             #expect(fixture.gateway.questions.isEmpty)
         }

@@ -91,6 +91,14 @@ extension FaultyStore {
         try await store.cancelDelivery(app: app, id: id, because: failure, at: now)
     }
 
+    func hastenDeliveries(after latest: Date, at now: Date, limit: Int) async throws(ServiceError) -> Int {
+        try await store.hastenDeliveries(after: latest, at: now, limit: limit)
+    }
+
+    func moveDeliveries(_ deliveries: [DeliveryTimeShift], at now: Date) async throws(ServiceError) {
+        try await store.moveDeliveries(deliveries, at: now)
+    }
+
     func deliveryBacklog() async throws(ServiceError) -> [DeliveryBacklog] { try await store.deliveryBacklog() }
 
     func sendingHold() async throws(ServiceError) -> SendingHold? { try await store.sendingHold() }

@@ -45,14 +45,15 @@ struct DaemonStage: Sendable {
 
     /// Lends a stage to a closure; nothing of it outlives that.
     static func with<Result: Sendable>(
-        seed: UInt64 = 1, appleTimes: AppleTimes = AppleTimes(), _ body: @Sendable (DaemonStage) async throws -> Result
+        seed: UInt64 = 1, appleTimes: AppleTimes = AppleTimes(), now: @escaping @Sendable () -> Date = { Date() },
+        _ body: @Sendable (DaemonStage) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "purser-stage-\(UUID().uuidString.prefix(8))")
         let storeFolder = folder.appending(path: "store")
         try FileManager.default.createDirectory(at: storeFolder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let simulator = try await Simulator.start(SimulatorConfiguration(seed: seed))
+        let simulator = try await Simulator.start(SimulatorConfiguration(seed: seed, now: now))
         let stage = DaemonStage(
             simulator: simulator, folder: folder, storeFolder: storeFolder, appleTimes: appleTimes)
         let outcome: Result
