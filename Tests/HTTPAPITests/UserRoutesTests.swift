@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import HTTPTypes
 import JSON
 import TestSupport
@@ -57,6 +58,42 @@ struct UserRoutesTests {
         let isOfApple = part == .activeSubscriptions || part == .refundCount
         #expect((json["accounts"] != nil) == isOfApple && (json["othersOmitted"] != nil) == isOfApple)
         #expect(json["complete"] == true)
+    }
+
+    private func rescission(_ uuid: String, account: String) -> StoredNotification {
+        StoredNotification(
+            app: "coins",
+            notification: AppleNotification(
+                notificationUUID: uuid, notificationType: "RESCIND_CONSENT", subtype: nil,
+                signedDate: Int64(CaseModel.time(-1).timeIntervalSince1970 * 1000), environment: .production,
+                payload: Array("{}".utf8), signed: "n.\(uuid).n", transaction: nil, renewalInfo: nil,
+                appTransaction: VerifiedData(payload: Array("{}".utf8), signed: "a.a.a"), appTransactionID: account),
+            source: .webhook, receivedAt: CaseModel.time(0))
+    }
+
+    @Test func `the overview tells what guardians took back for the user's accounts, until one gives it again`()
+        async throws
+    {
+        let fixture = try await fixture()
+        func rescinded(_ user: String) async throws -> Int {
+            let overview = try await fixture.send(.get, "/v1/apps/coins/users/\(user)").json
+            let list = overview["guardianRescissions"]?.array ?? []
+            #expect(list.allSatisfy { $0["environment"] == "Production" && $0["at"] == "2023-11-14T21:13:20.000Z" })
+            return list.count
+        }
+        #expect(try await rescinded("alice") == 0)
+        // Account B is of the sandbox; bob is known to be of account A by a transaction that was read.
+        _ = try await fixture.send(.put, "/v1/apps/coins/users/bob/links/transactionId/2")
+        for account in ["A", "B", "C"] { try await fixture.stack.receive(rescission(account, account: account)) }
+        #expect(try await rescinded("alice") == 1)
+        #expect(try await rescinded("bob") == 1)
+        #expect(try await rescinded("carol") == 0)
+        for (guardian, left) in [(false, 1), (true, 0)] {
+            let body = #"{"consented":true,"source":"test","guardian":\#(guardian)}"#
+            #expect(try await fixture.send(.put, "\(user)/consent", body: body).status == 200)
+            #expect(try await rescinded("alice") == left)
+        }
+        #expect(try await rescinded("bob") == 1)
     }
 
     @Test func `who may see no part may not see the overview`() async throws {
