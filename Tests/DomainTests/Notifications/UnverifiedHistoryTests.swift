@@ -44,6 +44,12 @@ struct UnverifiedHistoryTests {
         }
     }
 
+    private func leaveUnkept(since: Date, _ fixture: NotificationFixture) async throws {
+        try await fixture.store.saveHistoryProgress(
+            HistoryProgress(completeUntil: fixture.base.now, unkeptSince: since), app: "coins",
+            environment: .production)
+    }
+
     private func quarantined(_ fixture: NotificationFixture) async throws -> [QuarantinedNotification] {
         try await fixture.store.quarantined(after: 0, limit: 2_000).map(\.notification)
     }
@@ -181,12 +187,18 @@ struct UnverifiedHistoryTests {
                 #expect(mended == HistoryProgress(completeUntil: fixture.base.now))
             }
             // And at the next start, and after a day.
-            try await fixture.store.saveHistoryProgress(
-                HistoryProgress(completeUntil: start, unkeptSince: start - 5 * Self.day), app: "coins",
-                environment: .production)
-            let before = history.questions.count
-            try await fixture.searching(history, app: Self.app) { _ in try await roundIsOver(fixture) }
-            #expect(history.questions.dropFirst(before).contains { $0.start == start - 5 * Self.day - 3600 })
+            try await leaveUnkept(since: start - 5 * Self.day, fixture)
+            try await fixture.searching(history, app: Self.app) { _ in
+                try await roundIsOver(fixture)
+                #expect(history.questions.count { $0.start == start - 5 * Self.day - 3600 } == 1)
+                try await leaveUnkept(since: start - 6 * Self.day, fixture)
+                try await fixture.advance(by: .seconds(86_400 - 1))
+                try await roundIsOver(fixture)
+                #expect(!history.questions.contains { $0.start == start - 6 * Self.day - 3600 })
+                try await fixture.advance(by: .seconds(1800))
+                try await roundIsOver(fixture)
+                #expect(history.questions.count { $0.start == start - 6 * Self.day - 3600 } == 1)
+            }
         }
     }
 }
