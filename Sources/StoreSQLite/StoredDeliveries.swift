@@ -100,13 +100,19 @@ extension SQLiteStore: DeliveryStore {
 }
 
 extension DeliveryRow {
-    /// Why a claimed delivery must not be sent: its end was asked for, or consent objects.
+    /// Why a claimed delivery must not be sent: its end was asked for, consent objects, or Apple has refunded the purchase
+    /// and asks nothing.
     fileprivate static func obstacle(
         to delivery: Delivery, _ tombstones: Tombstones, in database: Database
     ) throws -> DeliveryFailure? {
         if let asked = try fetch(app: delivery.app, id: delivery.id, from: database)?.cancellation { return asked }
-        return try ConsentQuery.objection(to: ConsentSubject(delivery), tombstones, in: database)
-            .map { DeliveryFailure($0.error) }
+        if let objection = try ConsentQuery.objection(to: ConsentSubject(delivery), tombstones, in: database) {
+            return DeliveryFailure(objection.error)
+        }
+        guard delivery.caseID == nil, let purchase = delivery.purchase else { return nil }
+        let situation = try PurchaseRow.situation(of: purchase, app: delivery.app, from: database)
+        let place = FactRules.Places(situation.cases).place(of: delivery)
+        return place.end ?? (place.isRefunded ? .decided : nil)
     }
 
     /// How much earlier a delivery may have been created than one with a lower id, as a clock may be set.

@@ -106,8 +106,10 @@ extension FactRules {
     package struct Place: Sendable {
         /// The case that it answers; nil as long as the request is not known.
         package let refundCase: RefundCase?
-        /// Why it must not be sent, if it must not.
+        /// Why it ends, if it does.
         package let end: DeliveryFailure?
+        /// Whether Apple had refunded the purchase before, so that it must not be sent as long as no later request is known.
+        package var isRefunded = false
 
         /// The end of its use: the case's, else Apple's 12 hours from its acceptance here; its caller can only shorten it.
         ///
@@ -129,27 +131,18 @@ extension FactRules {
             ledger = CaseRules.Ledger(situation)
         }
 
-        /// Where a delivery stands, by the time at which it was made and the case that it was made for.
+        /// Where a delivery stands, by the time at which it was made.
         package func place(of delivery: Delivery) -> Place {
-            guard let refundCase = refundCase(of: delivery) else {
-                let isDecided =
-                    ledger.first(since: delivery.createdAt) != nil || ledger.isRefunded(at: delivery.createdAt)
-                return Place(refundCase: nil, end: isDecided ? .decided : nil)
+            guard let refundCase = cases.last(where: { mayAnswer($0, delivery.createdAt) }) else {
+                return Place(
+                    refundCase: nil, end: ledger.first(since: delivery.createdAt).map { _ in .decided },
+                    isRefunded: ledger.isRefunded(at: delivery.createdAt))
             }
             switch refundCase.state {
             case .decided: return Place(refundCase: refundCase, end: .decided)
             case .declined: return Place(refundCase: refundCase, end: .declined)
             case .open, .answered, .expired: return Place(refundCase: refundCase, end: nil)
             }
-        }
-
-        private func refundCase(of delivery: Delivery) -> RefundCase? {
-            let latest = cases.last { mayAnswer($0, delivery.createdAt) }
-            guard let own = cases.first(where: { $0.id == delivery.caseID }) else { return latest }
-            if let latest, latest.requestedAt > own.requestedAt { return latest }
-            // What was made after a refusal that nobody here knew of may be for a request that is still to come.
-            let isAfter = own.outcome == .refundDeclined && own.decidedAt.map { $0 < delivery.createdAt } ?? false
-            return isAfter ? nil : own
         }
 
         /// Whether what was made at a time can be meant for a case: after what Apple decided before, not after what Apple

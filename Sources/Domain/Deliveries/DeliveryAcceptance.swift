@@ -60,7 +60,7 @@ package enum AcceptRules {
         if let same { return .existing(same) }
         if let refundCase {
             guard refundCase.takesAnswers(at: new.createdAt) else { return .caseClosed(refundCase) }
-        } else if place.end != nil {
+        } else if place.end != nil || place.isRefunded {
             return .refunded
         }
         if let objection = situation.objection { return .withdrawn(objection) }

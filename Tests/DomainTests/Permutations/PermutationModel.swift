@@ -31,12 +31,18 @@ struct PermutationModel {
     private var guardianAt: [Date] = []
     private var isErasedPurchase = false
     private var rescindedAt: Date?
+    /// Whether something that Apple told names the purchase's account.
+    private var isAccountKnown = false
+    /// Whether only what is known at each moment counts, as for refusals; else all is known from the start.
+    private let isBlind: Bool
+
+    private init(isBlind: Bool) { self.isBlind = isBlind }
 
     /// How a story ends in which these answers were accepted.
     ///
     /// `refused`: what callers were told to have come to nothing.
     static func ending(of facts: [Fact], refused: Set<Fact>) -> Ending {
-        var model = PermutationModel()
+        var model = PermutationModel(isBlind: false)
         for (place, fact) in facts.enumerated() where !refused.contains(fact) {
             model.take(fact, place, Story.time(place))
         }
@@ -45,7 +51,7 @@ struct PermutationModel {
 
     /// Which answers are refused when all is told as it happens.
     static func refusals(in facts: [Fact]) -> Set<Fact> {
-        var model = PermutationModel()
+        var model = PermutationModel(isBlind: true)
         var refused: Set<Fact> = []
         for (place, fact) in facts.enumerated() where !model.take(fact, place, Story.time(place)) {
             refused.insert(fact)
@@ -73,7 +79,7 @@ struct PermutationModel {
 
     /// Whether the gate lets nothing of it through.
     private func isObjected(_ answer: Answer) -> Bool {
-        if let rescindedAt, !guardianAt.contains(where: { $0 > rescindedAt && $0 <= answer.at && owner == "alice" }) {
+        if let rescindedAt, isAccountKnown || !isBlind, !guardianAt.contains(where: { $0 > rescindedAt && $0 <= answer.at && owner == "alice" }) {
             return true
         }
         if consents.last == false, owner == "alice" || answer.acceptedFor == "alice" { return true }
@@ -85,6 +91,7 @@ struct PermutationModel {
     /// - Returns: whether it was accepted, for what can be refused.
     @discardableResult
     private mutating func take(_ fact: Fact, _ place: Int, _ now: Date) -> Bool {
+        if [.request, .reminder, .secondRequest, .refund, .refundDeclined].contains(fact) { isAccountKnown = true }
         switch fact {
         case .request, .reminder, .secondRequest: request(place, now)
         case .refund: decide(.refunded, now)
@@ -161,7 +168,9 @@ struct PermutationModel {
         if isByPolicy, open == nil { return false }
         if open == nil, decisions.max(by: { $0.at < $1.at })?.outcome == .refunded { return false }
         let new = Answer(percentage: fact.percentage ?? 0, at: now, acceptedFor: owner, caseIndex: open)
-        guard !isObjected(new), !answers.contains(where: { $0.isLive && $0.caseIndex == open }) else { return false }
+        guard !isObjected(new) else { return false }
+        // Two that were accepted before anybody knew that they answer the same are both sent: Apple takes the latest.
+        guard !isBlind || !answers.contains(where: { $0.isLive && $0.caseIndex == open }) else { return false }
         answers.append(new)
         return true
     }
