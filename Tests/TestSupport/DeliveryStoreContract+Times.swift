@@ -26,7 +26,8 @@ extension DeliveryStoreContract {
             #expect(own.createdAt == CaseModel.time(0) && own.deadline == CaseModel.time(12))
             let given = try #require(try await store.delivery(app: "coins", id: "given"))
             #expect(given.createdAt == CaseModel.time(0) && given.deadline == CaseModel.time(5))
-            try await store.queue(.sample("cased", caseID: "case", transaction: "4", at: 1, due: 2, deadline: 13))
+            try await store.take(.sample("c", at: 1, transaction: .sample(id: "4")))
+            try await store.queue(.sample("cased", caseID: "case-c", transaction: "4", at: 1, due: 2, deadline: 13))
             try await store.moveDeliveries(
                 [DeliveryTimeShift(app: "coins", id: "cased", by: .seconds(-3600))], at: CaseModel.time(0))
             let cased = try #require(try await store.delivery(app: "coins", id: "cased"))
