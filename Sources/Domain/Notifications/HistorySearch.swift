@@ -92,6 +92,8 @@ package final class HistorySearch: Sendable {
             dependencies: dependencies, reporter: HistoryReporter(environment: lane.environment, logger: logger))
         var nextRetry = clock.monotonicNow()
         while !Task.isCancelled {
+            // What it looks for begins and ends at times of day.
+            await clock.whenCertain()
             let start = clock.monotonicNow()
             let isAsked = retries.withLock { $0.remove(lane.environment) != nil }
             let isRetrying = isAsked || start >= nextRetry

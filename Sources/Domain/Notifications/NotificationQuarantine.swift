@@ -62,7 +62,7 @@ package final class NotificationQuarantine: Sendable {
         let fault = error.cause ?? error.message
         alarm.raise(app: app.slug, fault: fault, at: clock.monotonicNow())
         let notification = quarantined(signed, app, verifier.claims(of: signed), fault, source)
-        guard notification.keptUntil > clock.now() else { return }
+        guard notification.isToBeKept else { return }
         _ = try await store.quarantine(notification, within: Self.boundOfSent)
     }
 
@@ -77,14 +77,14 @@ package final class NotificationQuarantine: Sendable {
         // Which history it stands in is known, whatever it says.
         claims.environment = environment
         let notification = quarantined(unverified.signed, app, claims, unverified.fault, .history)
-        guard !unverified.signed.isEmpty, notification.keptUntil > clock.now() else { return .known }
+        guard !unverified.signed.isEmpty, notification.isToBeKept else { return .known }
         return try await store.quarantine(notification, within: Self.boundOfHistory)
     }
 
     private func quarantined(
         _ signed: String, _ app: App, _ claims: NotificationClaims, _ fault: String, _ source: NotificationSource
     ) -> QuarantinedNotification {
-        let now = clock.now()
+        let now = clock.receipt(signedAt: claims.signedAt)
         // Who names no environment has the longer time.
         let days = NotificationHistoryQuery.windowDays(in: claims.environment ?? .production)
         let leavesHistory = min(claims.signedAt ?? now, now).advanced(by: .seconds(days * 86_400))
@@ -92,6 +92,11 @@ package final class NotificationQuarantine: Sendable {
             app: app.slug, claims: claims, fault: fault, source: source, receivedAt: now,
             keptUntil: min(leavesHistory, now.advanced(by: retention)), signed: signed)
     }
+}
+
+extension QuarantinedNotification {
+    /// Whether it came before its end.
+    fileprivate var isToBeKept: Bool { keptUntil > receivedAt }
 }
 
 // MARK: Verifying anew
@@ -109,6 +114,8 @@ extension NotificationQuarantine {
     /// To be called once.
     package func run() async {
         while !Task.isCancelled {
+            // What becomes a notification now came now.
+            await clock.whenCertain()
             let isThrough = await retry()
             await signal.wait(atMost: isThrough ? Self.interval : Self.retryInterval, by: clock)
         }

@@ -36,13 +36,7 @@ package struct Services: Sendable {
             refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, refunds.quarantine.run,
             operations.owners.run,
         ]
-        if let history = refunds.history {
-            loops.append { [clock] in
-                // What it looks for begins and ends at times of day.
-                await clock.whenCertain()
-                await history.run()
-            }
-        }
+        if let history = refunds.history { loops.append(history.run) }
         if let steady = clock.steady {
             let watch = ClockWatch(
                 steady, clock: clock, gateway: appStore, apps: apps, changed: refunds.dispatcher.kick)
