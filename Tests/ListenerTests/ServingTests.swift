@@ -59,7 +59,7 @@ import Testing
             let client = try await fixture.connect()
             for _ in 0..<3 {
                 try await client.request("HEAD", "/")
-                try await client.receive("content-length: 5\r\n\r\n")
+                try await client.receive("Content-Length: 5\r\n\r\n")
                 try await client.request("GET", "/")
                 #expect(try await client.response().body == "whole")
             }
