@@ -125,6 +125,10 @@ extension DeliveryRow {
                 .execute(arguments: [environment.rawValue, delivery.id])
             delivery.environment = environment
         }
+        if let warnings = conclusion.warnings, warnings != delivery.warnings {
+            try database.cachedStatement(sql: "UPDATE delivery SET warnings = ? WHERE id = ?")
+                .execute(arguments: [try JSONEncoder().encode(warnings), delivery.id])
+        }
         // What an erasure removed does not come back.
         if let purchase = conclusion.purchase, purchase != delivery.purchase, !isErased {
             let effective = try PurchaseTokenRow.effective(purchase, app: delivery.app, in: database)

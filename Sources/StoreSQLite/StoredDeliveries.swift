@@ -56,6 +56,7 @@ extension SQLiteStore: DeliveryStore {
     ) async throws(ServiceError) -> Bool {
         try await read("look for rescinded consent") { database in
             try RescissionRow.hasAny(app: app, environment, in: database)
+                || RescissionRow.isAnyPending(app: app, in: database)
         }
     }
 

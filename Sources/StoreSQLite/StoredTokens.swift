@@ -154,6 +154,15 @@ enum RescissionRow {
         return try Int.fetchOne(statement, arguments: [app, environment?.rawValue]) != nil
     }
 
+    /// Whether there is any in an app that is still to be applied.
+    static func isAnyPending(app: String, in database: Database) throws -> Bool {
+        let statement = try database.cachedStatement(
+            sql: """
+                SELECT 1 FROM notification WHERE processedAt IS NULL AND type = 'RESCIND_CONSENT' AND app = ? LIMIT 1
+                """)
+        return try Int.fetchOne(statement, arguments: [app]) != nil
+    }
+
     /// When a guardian last rescinded consent for an Apple Account.
     static func latest(
         of account: String, app: String, _ environment: AppStoreEnvironment, _ tombstones: Tombstones,

@@ -30,7 +30,7 @@ struct StatementCountTests {
         return seen.withLock(\.self)
     }
 
-    @Test func `an answer without a case is accepted by two insertions after three questions`() async throws {
+    @Test func `an answer of which nothing is known is accepted by two insertions after some questions`() async throws {
         let folder = try StoreFolder()
         let store = try await folder.open()
         let draft = try DeliveryDraft.sample("1", user: "alice")

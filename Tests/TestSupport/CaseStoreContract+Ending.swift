@@ -87,7 +87,7 @@ extension CaseStoreContract {
                 }
                 try await store.take(.sample(uuid, at: Double(number), transaction: .sample(id: uuid)))
             }
-            try await queue(store, "delivery", caseID: "case-sent", transaction: "sent")
+            _ = try await store.accept(.sample("delivery", caseID: "case-sent", transaction: "sent", at: 1))
             _ = try await store.decline(app: "coins", id: "case-declined", CaseModel.declined(at: 4))
             let unanswered = { (hour: Double, environment: AppStoreEnvironment, limit: Int) in
                 try await store.unansweredCases(

@@ -64,7 +64,7 @@ package struct Delivery: Sendable, Equatable {
     package var attemptCount: Int
     /// Whether Apple may have it although the state is not `accepted`.
     package var mayHaveReachedApple: Bool
-    package let warnings: [String]
+    package var warnings: [String]
     /// Why the last attempt failed, or why the delivery ended; nil as long as nothing went wrong.
     package var failure: DeliveryFailure?
     /// When the state became final.

@@ -74,6 +74,7 @@ extension DeliveryAttemptRunner {
             let transaction = try await gateway.transaction(
                 delivery.transactionID, upstreamCall(delivery, app, until: end))
             transfer.learn(transaction.facts)
+            if transaction.appTransactionID == nil, delivery.purchase != nil { transfer.warn(Self.accountUnknown) }
         } catch {
             let attempt = DeliveryAttempt(
                 startedAt: startedAt, duration: start.duration(to: clock.monotonicNow()),
@@ -87,6 +88,10 @@ extension DeliveryAttemptRunner {
         }
         return await objectionOfOwner(transfer)
     }
+
+    /// Said where a guardian has rescinded consent for some account of the app, and nobody can tell whether it is this one.
+    private static let accountUnknown =
+        "Apple does not tell which Apple Account made the purchase; its owner's own consent counts."
 
     /// Whether the gate needs to know more of the purchase than is known.
     private func isUnknown(_ delivery: Delivery) async throws(ServiceError) -> Bool {
@@ -205,7 +210,7 @@ extension DeliveryAttemptRunner {
         return DeliveryConclusion(
             id: delivery.id, app: delivery.app, worker: worker, outcome: outcome, attempts: result?.attempts ?? [],
             mayHaveReachedApple: result?.mayHaveReachedApple ?? false, environment: delivery.environment,
-            purchase: delivery.purchase, at: clock.now(),
+            purchase: delivery.purchase, warnings: delivery.warnings, at: clock.now(),
             pause: pause.map { (AppEnvironment(app: delivery.app, environment: delivery.environment), $0) })
     }
 }

@@ -20,6 +20,8 @@ package struct DeliveryConclusion: Sendable {
     /// What was found out on the way; nil leaves what is known.
     package let environment: AppStoreEnvironment?
     package let purchase: PurchaseFacts?
+    /// What the delivery tells whoever reads it from now on; nil leaves what it told.
+    package let warnings: [String]?
     package let at: Date
     /// The app and environment whose other deliveries would fail alike, and how long they need not be tried; this is not
     /// recorded.
@@ -27,7 +29,8 @@ package struct DeliveryConclusion: Sendable {
 
     package init(
         id: String, app: String, worker: String, outcome: Outcome, attempts: [DeliveryAttempt],
-        mayHaveReachedApple: Bool, environment: AppStoreEnvironment? = nil, purchase: PurchaseFacts? = nil, at: Date,
+        mayHaveReachedApple: Bool, environment: AppStoreEnvironment? = nil, purchase: PurchaseFacts? = nil,
+        warnings: [String]? = nil, at: Date,
         pause: (environment: AppEnvironment, duration: Duration)? = nil
     ) {
         self.id = id
@@ -38,6 +41,7 @@ package struct DeliveryConclusion: Sendable {
         self.mayHaveReachedApple = mayHaveReachedApple
         self.environment = environment
         self.purchase = purchase
+        self.warnings = warnings
         self.at = at
         self.pause = pause
     }

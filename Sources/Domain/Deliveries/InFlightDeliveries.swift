@@ -141,6 +141,13 @@ final class InFlightDelivery: Sendable {
         }
     }
 
+    /// Lets the delivery tell whoever reads it of something.
+    func warn(_ warning: String) {
+        state.withLock { state in
+            if !state.delivery.warnings.contains(warning) { state.delivery.warnings.append(warning) }
+        }
+    }
+
     /// Does the work of the attempt in a task of its own, which only `abort` cancels: a daemon that stops lets it end.
     func run<Value: Sendable>(_ work: @escaping @Sendable () async -> Value) async -> Value {
         let task = Task { await work() }

@@ -225,6 +225,27 @@ extension FactOrderTests {
         }
     }
 
+    @Test func `where an account is unknown and one was rescinded, Apple is asked, and the delivery says so`() async throws {
+        let purchases = [Transaction.sample(id: "1"), .sample(id: "2", account: "A")]
+        try await DeliveryFixture.with(accounts: [[purchases[0]], [purchases[1]]]) { fixture in
+            let rescission = StoredNotification(
+                app: "coins",
+                notification: AppleNotification(
+                    notificationUUID: "r", notificationType: "RESCIND_CONSENT", subtype: nil,
+                    signedDate: fixture.now.milliseconds, environment: .production, payload: Array("{}".utf8),
+                    signed: "n.n.n", transaction: nil, renewalInfo: nil, appTransaction: nil, appTransactionID: "A"),
+                source: .webhook, receivedAt: fixture.now)
+            _ = try await fixture.store.store.record(rescission)
+            // Both cases were opened by data that names no account.
+            for id in ["1", "2"] { _ = try await fixture.openCase(.sample(id: id)) }
+            let sent = try await fixture.send(.transaction("1"), wait: .seconds(5))
+            #expect(sent.state == .accepted && sent.warnings.count == 1)
+            let failure = try await fixture.failure { try await fixture.send(.transaction("2"), wait: .seconds(5)) }
+            #expect(failure?.reason == .consentWithdrawn)
+            #expect(fixture.gateway.handOvers.map(\.message.transactionID) == ["1"])
+        }
+    }
+
     @Test func `what a policy answered is sent only with the present owner's consent`() async throws {
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             try await fixture.link("1", to: "alice")

@@ -65,6 +65,8 @@ struct PermutationModel {
         var ending = Ending()
         var answered: Set<Int> = []
         for answer in answers where answer.isLive && !isObjected(answer) {
+            // Nobody asks about what was refunded, unless a request came that it may have been made for.
+            if answer.caseIndex == nil, isRefunded(before: answer.at) { continue }
             ending.sent.append(answer.percentage)
             if let index = answer.caseIndex { answered.insert(index) }
         }
@@ -75,6 +77,10 @@ struct PermutationModel {
         }
         ending.sent.sort()
         return ending
+    }
+
+    private func isRefunded(before end: Date) -> Bool {
+        decisions.filter { $0.at < end }.max { $0.at < $1.at }?.outcome == .refunded
     }
 
     /// Whether the gate lets nothing of it through.
@@ -166,7 +172,7 @@ struct PermutationModel {
         let open = cases.indices.last.flatMap { cases[$0].decidedAt == nil ? $0 : nil }
         let isByPolicy = fact == .consumptionByPolicy
         if isByPolicy, open == nil { return false }
-        if open == nil, decisions.max(by: { $0.at < $1.at })?.outcome == .refunded { return false }
+        if open == nil, isBlind, isRefunded(before: now) { return false }
         let new = Answer(percentage: fact.percentage ?? 0, at: now, acceptedFor: owner, caseIndex: open)
         guard !isObjected(new) else { return false }
         // Two that were accepted before anybody knew that they answer the same are both sent: Apple takes the latest.
