@@ -49,7 +49,7 @@ extension SQLiteStore: LinkStore {
             for transaction in named where try !LinkRow.isLearnt(transaction, app: app, in: database) {
                 try PurchaseTokenRow.recordSigned(transaction, app: app, in: database)
                 let purchase = try PurchaseTokenRow.effective(transaction.facts, app: app, in: database)
-                try LinkRow.learn(from: purchase, app: app, at: now, in: database)
+                try LinkRow.learn(from: purchase, app: app, isAccountTaught: false, at: now, in: database)
             }
         }
     }
@@ -170,9 +170,12 @@ struct LinkRow: Sendable {
     }
 
     /// Records the links that a purchase proves whose token names a user.
-    static func learn(from purchase: PurchaseFacts, app: String, at now: Date, in database: Database) throws {
+    static func learn(
+        from purchase: PurchaseFacts, app: String, isAccountTaught: Bool = true, at now: Date, in database: Database
+    ) throws {
         guard let user = try OwnerQuery.userNamed(byTokenOf: purchase, app: app, in: database) else { return }
-        for link in LinkRules.taught(by: purchase, of: user, app: app, at: now) { try learn(link, in: database) }
+        let links = LinkRules.taught(by: purchase, of: user, app: app, isAccountTaught: isAccountTaught, at: now)
+        for link in links { try learn(link, in: database) }
     }
 
     /// Whether a transaction says nothing of its token or its user that is not known.
@@ -181,7 +184,9 @@ struct LinkRow: Sendable {
         guard let user = try OwnerQuery.userNamed(byTokenOf: transaction.facts, app: app, in: database) else {
             return true
         }
-        return try LinkRules.taught(by: transaction.facts, of: user, app: app, at: .distantPast).allSatisfy { link in
+        let links = LinkRules.taught(
+            by: transaction.facts, of: user, app: app, isAccountTaught: false, at: .distantPast)
+        return try links.allSatisfy { link in
             try list(to: link.target, app: app, from: database)
                 .contains { $0.link.isInForce && $0.link.covers(link.environment) }
         }

@@ -35,11 +35,10 @@ struct StatementCountTests {
         let store = try await folder.open()
         let draft = try DeliveryDraft.sample("1", user: "alice")
         let statements = try await statements(of: store) { try await store.queue(draft) }
-        #expect(
-            statements.prefix(7) == [
-                "BEGIN", "SELECT link", "SELECT tombstone", "SELECT consent", "INSERT delivery", "INSERT event",
-                "COMMIT",
-            ])
+        let writes = statements.prefix { $0 != "COMMIT" }.filter { !$0.hasPrefix("SELECT") }
+        #expect(writes == ["BEGIN", "INSERT delivery", "INSERT event"])
+        // What was told and not applied, the purchase, its deliveries, its owner, and the consent of those concerned.
+        #expect(statements.firstIndex(of: "COMMIT") ?? .max <= 14, "\(statements)")
     }
 
     @Test func `a notification is kept by three insertions`() async throws {

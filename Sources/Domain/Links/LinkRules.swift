@@ -60,11 +60,17 @@ package enum LinkRules {
     /// Only the signed `appAccountToken` proves anything. An Apple Account may serve several users: the first one has its
     /// link, as a learnt link never overrides another one. What is shared in a family is bought by one account and used by
     /// another, so that it proves nothing.
+    ///
+    /// `isAccountTaught`: whether the Apple Account is linked too; not by what somebody reads, as others of the account whose
+    /// tokens name nobody yet would then be that user's.
     package static func taught(
-        by purchase: PurchaseFacts, of user: UserID, app: String, at now: Date
+        by purchase: PurchaseFacts, of user: UserID, app: String, isAccountTaught: Bool = true, at now: Date
     ) -> [Link] {
         guard !purchase.isFamilyShared else { return [] }
-        return purchase.linkTargets.filter { $0.kind != .appAccountToken }.map { target in
+        let kinds: Set<LinkTarget.Kind> =
+            isAccountTaught
+            ? [.transactionId, .originalTransactionId, .appTransactionId] : [.transactionId, .originalTransactionId]
+        return purchase.linkTargets.filter { kinds.contains($0.kind) }.map { target in
             Link(
                 app: app, user: user, target: target, environment: purchase.environment, source: .signedData,
                 validFrom: nil, validUntil: nil, createdAt: now, createdBy: "")
