@@ -46,7 +46,7 @@ struct ConsentTests {
         }
     }
 
-    @Test func `Apple's RESCIND_CONSENT withdraws for every user of the account`() async throws {
+    @Test func `Apple's RESCIND_CONSENT stands for its account until a guardian consents again`() async throws {
         try await DaemonFixture.with(DaemonFixture.notified) { fixture in
             let state = fixture.simulator.state
             let account = try state.createAccount(in: .production).id
@@ -65,18 +65,26 @@ struct ConsentTests {
                     .rescindConsent, of: DaemonFixture.bundleID, in: .production,
                     about: .appData(appTransaction)))
             var cursor = "0"
-            let consent = try await Wait.value("Apple's withdrawal to be recorded") { () async throws -> JSONValue? in
+            let event = try await Wait.value("the rescission to be told") { () async throws -> JSONValue? in
                 let page = try await fixture.send("GET", "\(DaemonFixture.app)/events?after=\(cursor)&wait=1").json
                 cursor = try #require(page["cursor"]?.string)
-                let known = try await fixture.send("GET", "\(DaemonFixture.app)/users/alice/consent").json["consent"]
-                return known?.isNull == false ? known : nil
+                return page["events"]?.array?.first { $0["type"] == "purser.guardianConsentRescinded" }
             }
-            #expect(consent["consented"] == false && consent["source"] == "RESCIND_CONSENT")
+            #expect(event["data"]?["user"] == "alice")
+            let consent = try await fixture.send("GET", "\(DaemonFixture.app)/users/alice/consent").json
+            #expect(consent["history"]?.array?.isEmpty == true, "nobody's own consent")
             let refused = try await fixture.send(
                 "POST", "\(DaemonFixture.app)/transactions/\(gems)/consumption",
                 body: DaemonFixture.consumption())
             #expect(try refused.status == 409 && refused.json["reason"] == "CONSENT_WITHDRAWN")
             #expect(fixture.received(gems).isEmpty)
+            _ = try await fixture.send(
+                "PUT", "\(DaemonFixture.app)/users/alice/consent",
+                body: ["consented": true, "source": "guardian", "guardian": true])
+            let sent = try await fixture.send(
+                "POST", "\(DaemonFixture.app)/transactions/\(gems)/consumption",
+                body: DaemonFixture.consumption())
+            #expect(sent.status == 200)
         }
     }
 

@@ -225,7 +225,9 @@ extension FactOrderTests {
         }
     }
 
-    @Test func `where an account is unknown and one was rescinded, Apple is asked, and the delivery says so`() async throws {
+    @Test func `where an account is unknown and one was rescinded, Apple is asked, and the delivery says so`()
+        async throws
+    {
         let purchases = [Transaction.sample(id: "1"), .sample(id: "2", account: "A")]
         try await DeliveryFixture.with(accounts: [[purchases[0]], [purchases[1]]]) { fixture in
             let rescission = StoredNotification(

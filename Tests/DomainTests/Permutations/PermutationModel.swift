@@ -85,8 +85,9 @@ struct PermutationModel {
 
     /// Whether the gate lets nothing of it through.
     private func isObjected(_ answer: Answer) -> Bool {
-        if let rescindedAt, isAccountKnown || !isBlind, !guardianAt.contains(where: { $0 > rescindedAt && $0 <= answer.at && owner == "alice" }) {
-            return true
+        if let rescindedAt, isAccountKnown || !isBlind {
+            let isLifted = guardianAt.contains { $0 > rescindedAt && $0 <= answer.at } && owner == "alice"
+            if !isLifted { return true }
         }
         if consents.last == false, owner == "alice" || answer.acceptedFor == "alice" { return true }
         if owner == nil, isErasedPurchase { return true }
