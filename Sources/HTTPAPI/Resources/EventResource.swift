@@ -16,8 +16,10 @@ struct EventRoutes: Sendable {
         var fields = try input.fields()
         let start = Self.start(&fields)
         let limit = fields.integer("limit", in: .query, from: 1...EventFeed.maximumPageSize, isRequired: false)
-        let wait = fields.integer("wait", in: .query, from: 0...Self.maximumWait, isRequired: false) ?? 0
+        let asked = fields.integer("wait", in: .query, from: 0...Self.maximumWait, isRequired: false) ?? 0
         try fields.finish()
+        // The one wait of a GET that can end early without a failure, even before it begins.
+        let wait = min(asked, input.preferences.wait ?? asked)
         // Whoever waits for events does no work meanwhile.
         if wait > 0 { input.slot?.leave() }
         defer { input.slot?.retake() }
