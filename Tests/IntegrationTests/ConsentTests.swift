@@ -80,7 +80,7 @@ struct ConsentTests {
             #expect(fixture.received(gems).isEmpty)
             _ = try await fixture.send(
                 "PUT", "\(DaemonFixture.app)/users/alice/consent",
-                body: ["consented": true, "source": "guardian", "guardian": true])
+                body: #"{"consented":true,"source":"guardian","guardian":true}"#)
             let sent = try await fixture.send(
                 "POST", "\(DaemonFixture.app)/transactions/\(gems)/consumption",
                 body: DaemonFixture.consumption())
