@@ -144,6 +144,8 @@ extension CurlResponse {
         case 200..<300 where operation.isConsumption: status == 202 && isEmptyOrObject ? .apple : .inBetween
         case 200..<300: isEmptyOrObject ? .apple : .inBetween
         case 401: .apple
+        // In the sandbox Apple has no such call, and says so without a body.
+        case 404 where operation == .lookUpOrderID && body.isEmpty: .apple
         case 429, 500...: hasErrorCode ? .apple : .appleOrInBetween
         default: hasErrorCode ? .apple : .inBetween
         }

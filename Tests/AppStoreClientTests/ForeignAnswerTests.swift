@@ -47,6 +47,16 @@ struct ForeignAnswerTests {
             })
     }
 
+    @Test func `that there is no look-up of orders is Apple's answer, though it has no body`() async throws {
+        try await UpstreamFixture.run(
+            handler: { _ in .init(status: 404) },
+            during: { fixture in
+                let result = await fixture.make(.lookUpOrderID)
+                #expect(result.reason == .appleRejected && result.error?.apple?.httpStatus == 404)
+                #expect(result.attempts.count == 1 && result.refusal != nil)
+            })
+    }
+
     @Test(arguments: answers + [Foreign("200 and nothing", .init()), Foreign("204", .init(status: 204))])
     func `it neither accepts a consumption answer nor refuses it`(foreign: Foreign) async throws {
         try await UpstreamFixture.run(
