@@ -22,6 +22,7 @@ package final class SQLiteStore: Sendable {
     let pool: DatabasePool
     let executorHeartbeat: ExecutorHeartbeat
     let commits: GroupCommit
+    let truncation: LogTruncation
     let maximumKnownIdentifiers: Int
     let tombstones: Tombstones
     /// Applies notifications within a transaction.
@@ -36,6 +37,7 @@ package final class SQLiteStore: Sendable {
         self.pool = pool
         executorHeartbeat = ExecutorHeartbeat()
         commits = GroupCommit(pool: pool, executorHeartbeat: executorHeartbeat)
+        truncation = LogTruncation(pool: pool)
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
         self.tombstones = tombstones
         self.lock = lock

@@ -11,23 +11,9 @@ extension SQLiteStore {
             let erasure = UserErasure(app: app, user: user, spellings: spellings, tombstones: tombstones)
             return try erasure.run(at: now, in: database)
         }
-        try await emptyLog()
+        // What was overwritten still stands in the log.
+        try await truncation.run()
         return report
-    }
-
-    /// Folds the write-ahead log into the file and empties it, since what was overwritten there still stands in the log.
-    ///
-    /// - Throws: `storeUnavailable` while somebody else reads the file, such as a backup.
-    private func emptyLog() async throws(ServiceError) {
-        try await Blocking.run { [pool] in
-            Result { () throws(ServiceError) in
-                do {
-                    _ = try pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
-                } catch {
-                    throw StoreFailure.serviceError(error, doing: "empty the log after an erasure")
-                }
-            }
-        }.get()
     }
 }
 
