@@ -164,7 +164,11 @@ import Testing
             let found = try await get("cases", refundCase)
             #expect(found["state"] == "open")
             if let secondsLeft {
-                #expect(found["secondsLeft"]?.int64.map(secondsLeft.contains) == true)
+                // A clock that stands still is doubted again and again, until Apple's next answer.
+                let left = try await Wait.value("the time left to be told") {
+                    try await get("cases", refundCase)["secondsLeft"]?.int64
+                }
+                #expect(secondsLeft.contains(left))
             } else {
                 #expect(found["secondsLeft"] == .null)
             }
