@@ -30,7 +30,9 @@ struct DeliveryFixture: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "purser-domain-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try await SQLiteStore.open(at: folder.appending(path: "purser.db").path)
+        let store = try await SQLiteStore.open(at: folder.appending(path: "purser.db").path) { key in
+            TombstoneHasher { TestCode.authenticationCode(key + $0) }
+        }
         let fixture = DeliveryFixture(store, accounts: accounts, apps: apps, policy: policy, machine)
         let dispatching = isDispatching ? Task { await fixture.dispatcher.run() } : nil
         let result: Result<Void, any Error>
