@@ -166,6 +166,7 @@ struct RetryAfterTests {
 
     /// What a 429 makes us wait.
     private func wait(_ headers: [(name: String, value: String)]) async throws -> Duration? {
+        // Written by the one task that `run` awaits, and read after it.
         nonisolated(unsafe) var wait: Duration?
         try await UpstreamFixture.run(
             handler: { _ in .apple(4_290_000, headers: headers) },
