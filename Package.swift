@@ -74,6 +74,7 @@ let package = Package(
         .target(name: "Curl", dependencies: ["CCurl"]),
         .target(name: "Systemd", dependencies: ["CSystemd", logging, serviceLifecycle]),
         .target(name: "AppStoreAPI", dependencies: ["JSON"]),
+        .target(name: "AppReceipt", dependencies: ["OpenSSL"]),
 
         // The middle.
         .target(name: "Domain", dependencies: [logging]),
@@ -85,7 +86,7 @@ let package = Package(
         .target(
             name: "AppStoreClient",
             dependencies: [
-                "Domain", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics,
+                "Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics,
             ]),
         .target(name: "StoreSQLite", dependencies: ["Domain", grdb]),
         .target(
@@ -119,7 +120,8 @@ let package = Package(
         .executableTarget(
             name: "purser-bench",
             dependencies: [
-                "AppStoreAPI", "AppStoreClient", "Curl", "Domain", "JOSE", "KeyCustody", "OpenSSL", argumentParser,
+                "AppReceipt", "AppStoreAPI", "AppStoreClient", "Curl", "Domain", "JOSE", "KeyCustody", "OpenSSL",
+                argumentParser,
                 coreMetrics, grdb, logging, nioCore, nioHTTP1, nioSSL,
             ]),
         .executableTarget(
@@ -138,6 +140,7 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
+        .testTarget(name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", "TestSupport", nioCore, nioPosix]),
         .testTarget(
             name: "SystemdTests",
@@ -165,9 +168,8 @@ let package = Package(
         .testTarget(
             name: "AppStoreClientTests",
             dependencies: [
-                "AppStoreClient", "AppStoreAPI", "Curl", "Domain", "JOSE", "OpenSSL", "TestSupport", coreMetrics,
-                logging,
-                metrics,
+                "AppStoreClient", "AppReceipt", "AppStoreAPI", "AppStoreSimulator", "Curl", "Domain", "JOSE", "OpenSSL",
+                "TestSupport", coreMetrics, logging, metrics,
             ]),
         .testTarget(name: "PurserTests", dependencies: ["purser", "TestSupport"]),
         .testTarget(name: "PurserBenchTests", dependencies: ["purser-bench"]),

@@ -18,9 +18,10 @@ struct ImportTests {
         "Curl": ["CCurl"],
         "Systemd": ["CSystemd", "ServiceLifecycle"],
         "AppStoreAPI": ["JSON"],
+        "AppReceipt": ["OpenSSL"],
         "Domain": [],
         "KeyCustody": ["Domain", "JOSE", "JSON", "OpenSSL"],
-        "AppStoreClient": ["Domain", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL"],
+        "AppStoreClient": ["Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL"],
         "StoreSQLite": ["Domain", "GRDB"],
         "Listener": [
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
@@ -39,8 +40,8 @@ struct ImportTests {
         ],
         "purser": ["Daemon", "ArgumentParser"],
         "purser-bench": [
-            "AppStoreAPI", "AppStoreClient", "ArgumentParser", "AsyncHTTPClient", "Curl", "Domain", "GRDB", "JOSE",
-            "KeyCustody", "NIOCore", "NIOHTTP1", "NIOSSL", "OpenSSL",
+            "AppReceipt", "AppStoreAPI", "AppStoreClient", "ArgumentParser", "AsyncHTTPClient", "Curl", "Domain", "GRDB",
+            "JOSE", "KeyCustody", "NIOCore", "NIOHTTP1", "NIOSSL", "OpenSSL",
         ],
         "appstore-simulator": ["AppStoreSimulator", "ArgumentParser", "ServiceLifecycle", "UnixSignals"],
     ]
