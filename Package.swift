@@ -140,7 +140,8 @@ let package = Package(
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
-        .testTarget(name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"]),
+        .testTarget(
+            name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", "TestSupport", nioCore, nioPosix]),
         .testTarget(
             name: "SystemdTests",

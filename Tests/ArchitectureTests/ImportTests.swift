@@ -40,7 +40,8 @@ struct ImportTests {
         ],
         "purser": ["Daemon", "ArgumentParser"],
         "purser-bench": [
-            "AppReceipt", "AppStoreAPI", "AppStoreClient", "ArgumentParser", "AsyncHTTPClient", "Curl", "Domain", "GRDB",
+            "AppReceipt", "AppStoreAPI", "AppStoreClient", "ArgumentParser", "AsyncHTTPClient", "Curl", "Domain",
+            "GRDB",
             "JOSE", "KeyCustody", "NIOCore", "NIOHTTP1", "NIOSSL", "OpenSSL",
         ],
         "appstore-simulator": ["AppStoreSimulator", "ArgumentParser", "ServiceLifecycle", "UnixSignals"],
