@@ -48,6 +48,11 @@ package enum ProblemResponse {
                 for refundCase in error.cases { writer.object { CaseBody.writeSummary(refundCase, to: &$0) } }
             }
         }
+        if !error.deliveries.isEmpty {
+            writer.memberArray("deliveries") { writer in
+                for delivery in error.deliveries { writer.object { DeliveryBody.writeSummary(delivery, to: &$0) } }
+            }
+        }
         writer.memberIfPresent("owner", error.owner?.value)
         writer.memberIfPresent("user", error.user?.value)
     }

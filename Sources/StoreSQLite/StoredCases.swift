@@ -164,14 +164,24 @@ struct CaseRow: Sendable {
         if states.count > 1 {
             conditions.add("+state IN (\(SQLiteStore.placeholders(states.count)))", states)
         }
-        if let owner = query.owner { conditions.add("owner = ?", LinkRow.bytes(owner)) }
+        if let owner = query.owner {
+            let spellings = try OwnerQuery.spellings(of: owner, app: app, in: database).map(LinkRow.bytes)
+            // One has an index in the order of the list; the few cases of several are sorted.
+            if spellings.count == 1 {
+                conditions.add("owner = ?", spellings[0])
+            } else {
+                conditions.add("owner IN (\(SQLiteStore.placeholders(spellings.count)))", spellings)
+            }
+        }
         if let transaction = query.transactionID { conditions.add("transactionId = ?", transaction) }
         if let environment = query.environment { conditions.add("+environment = ?", environment.rawValue) }
         if let after = query.after {
-            conditions.add("(deadline, id) > (?, ?)", after.deadline.milliseconds, after.id)
+            let comparison = query.isLatestFirst ? "<" : ">"
+            conditions.add("(deadline, id) \(comparison) (?, ?)", after.deadline.milliseconds, after.id)
         }
+        let order = query.isLatestFirst ? "deadline DESC, id DESC" : "deadline, id"
         return try list(
-            database, sql: "SELECT * FROM refundCase WHERE \(conditions.sql) ORDER BY deadline, id LIMIT ?",
+            database, sql: "SELECT * FROM refundCase WHERE \(conditions.sql) ORDER BY \(order) LIMIT ?",
             arguments: conditions.arguments + [query.limit])
     }
 }

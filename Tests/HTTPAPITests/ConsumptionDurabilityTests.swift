@@ -138,6 +138,25 @@ struct ConsumptionDurabilityTests {
         #expect(try await fixture.send(.post, target, body: body(percentage: 7)).json["transactionId"] == "2")
     }
 
+    @Test func `without an open case the user's latest cases and answers are listed`() async throws {
+        let fixture = try await fixture()
+        _ = try await fixture.send(.put, "\(app)/users/alice/links/transactionId/1")
+        try await fixture.stack.receive(
+            .sample("n1", reason: "OTHER", transaction: .sample(id: "1", account: "A")))
+        let target = "\(app)/users/alice/consumption"
+        let sent = try await fixture.send(.post, target, body: body()).json
+        let refused = try await fixture.send(.post, target, body: body(percentage: 7))
+        #expect(refused.status == 409)
+        let problem = try refused.json
+        #expect(problem["reason"] == "NO_OPEN_CASE")
+        let listed = try #require(problem["deliveries"]?.array?.first)
+        #expect(listed["id"] == sent["id"] && listed["state"] == "accepted" && listed["transactionId"] == "1")
+        #expect(listed["createdAt"] == sent["createdAt"] && listed["endedAt"] == sent["endedAt"])
+        #expect(listed["report"] == nil, "a list tells what there is, not what was said")
+        let refundCase = try #require(problem["cases"]?.array?.first)
+        #expect(refundCase["id"] == sent["caseId"] && refundCase["state"] == "answered")
+    }
+
     @Test func `several open cases are listed, and one is answered by its id`() async throws {
         let fixture = try await fixture()
         for id in ["1", "2"] {

@@ -9,7 +9,8 @@ package protocol CaseStore: Sendable {
     /// A case of an app.
     func refundCase(app: String, id: String) async throws(ServiceError) -> RefundCase?
 
-    /// A page of an app's cases, soonest deadline first.
+    /// A page of an app's cases, soonest deadline first, or last where the query says so; a user's in whatever spelling its id
+    /// comes.
     func refundCases(app: String, _ query: CaseQuery) async throws(ServiceError) -> [RefundCase]
 
     /// The latest case of a transaction; of both environments, the one that was requested last.
@@ -72,6 +73,8 @@ package struct CaseQuery: Sendable, Hashable {
     package var transactionID: String?
     package var environment: AppStoreEnvironment?
     package var after: Position?
+    /// Whether the list begins with the latest deadline.
+    package var isLatestFirst = false
     package var limit: Int
 
     package init(limit: Int = 50) { self.limit = limit }

@@ -98,12 +98,10 @@ extension ConsumptionService {
         query.states = [.open]
         query.owner = user
         query.environment = environment
-        let open = try await cases.refundCases(app: app.slug, query).filter { !clock.hasPassed($0.deadline) }
+        var open = try await cases.refundCases(app: app.slug, query).filter { !clock.hasPassed($0.deadline) }
+        if open.count > 1 { open = try await own(open, of: user, app) }
         guard let refundCase = open.first else {
-            throw ServiceError(
-                .noOpenCase,
-                "No open case is known to belong to user `\(user)`; name the notification's `transactionId`, or the case."
-            )
+            throw ServiceError(.noOpenCase, "No open case is known to belong to user `\(user)`.")
         }
         guard open.count == 1 else {
             throw ServiceError(
@@ -111,6 +109,13 @@ extension ConsumptionService {
                 cases: open)
         }
         return refundCase
+    }
+
+    /// Those of some cases that are a user's by the links of this moment: lists of cases follow settings of an app in batches.
+    func own(_ found: [RefundCase], of user: UserID, _ app: App) async throws(ServiceError) -> [RefundCase] {
+        guard !found.isEmpty else { return [] }
+        let rule = try await OwnerRule.load(for: found.map(\.purchase), app: app, asking: user, from: links)
+        return found.filter { rule.owner(of: $0.purchase)?.isSameUser(as: user) ?? false }
     }
 
     /// What Apple says of a purchase, if the caller waits and Apple answers in time; else the answer goes on without, and

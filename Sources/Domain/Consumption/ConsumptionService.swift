@@ -95,8 +95,8 @@ package struct ConsumptionService: Sendable {
     ///   - request: what is to be sent, and how long the caller waits.
     ///   - call: the app; no wait lasts beyond its deadline.
     /// - Returns: the delivery: `accepted`, or `queued` or `sending` when the wait was over before.
-    /// - Throws: before anything is kept: `invalidRequest`, `ownedByAnotherUser`, `noOpenCase`, `severalOpenCases` (with the
-    ///   cases), `caseNotFound`, `caseClosed`, `deliveryUnderWay` (with that delivery), `consentWithdrawn`,
+    /// - Throws: before anything is kept: `invalidRequest`, `ownedByAnotherUser`, `noOpenCase` (with the user's latest cases and
+    ///   deliveries), `severalOpenCases` (with the cases), `caseNotFound`, `caseClosed`, `deliveryUnderWay` (with that delivery), `consentWithdrawn`,
     ///   `idempotencyKeyReused`, `appleRejected`, `storeUnavailable`. About the delivery, which it then names:
     ///   `appleRejected` or what else refused it, `deadlineExceeded` when it expired, `deliveryEnded`, `consentWithdrawn` or
     ///   `ownedByAnotherUser` when it was cancelled.
@@ -111,8 +111,11 @@ package struct ConsumptionService: Sendable {
         do throws(ServiceError) {
             order = try await self.order(request, call, until: waitEnd)
         } catch {
-            guard error.reason == .noOpenCase, let done = try await repeated(request, call.app) else { throw error }
-            return done
+            guard error.reason == .noOpenCase, case .user(let user, transactionID: nil) = request.target else {
+                throw error
+            }
+            if let done = try await repeated(request, of: user, call.app) { return done }
+            throw try await nothingOpen(for: user, request.environment, call.app)
         }
         let draft = DeliveryDraft(
             delivery: order, idempotencyKey: request.idempotencyKey, requestDigest: digest,
@@ -171,11 +174,12 @@ extension ConsumptionService {
     /// How long, in seconds, the same answer of a user without an open case is the one that Apple has accepted.
     private static let repetition: TimeInterval = 24 * 3600
 
-    /// The one answer of a user that Apple has accepted, if the user has no open case and it says the same.
+    /// The one answer of a user without an open case that Apple has accepted, if it says the same.
     ///
-    /// - Returns: nil where the request names more than a user, or where not exactly one such answer is there.
-    private func repeated(_ request: Request, _ app: App) async throws(ServiceError) -> Delivery? {
-        guard case .user(let user, transactionID: nil) = request.target else { return nil }
+    /// - Returns: nil where not exactly one such answer is there.
+    private func repeated(
+        _ request: Request, of user: UserID, _ app: App
+    ) async throws(ServiceError) -> Delivery? {
         var query = DeliveryQuery(limit: DeliveryQuery.maximumPageSize)
         query.user = user
         query.states = [.accepted]
@@ -189,6 +193,25 @@ extension ConsumptionService {
             return verdict.map { gateway.consumptionBody($0.answer) == delivery.body } ?? false
         }
         return same.count == 1 ? same[0] : nil
+    }
+
+    /// How many cases and deliveries a caller is told of that names a user without an open case.
+    private static let listed = 20
+
+    /// The error of a caller that names a user without an open case: with what is known of the user, so that the caller finds
+    /// what it meant.
+    private func nothingOpen(
+        for user: UserID, _ environment: AppStoreEnvironment?, _ app: App
+    ) async throws(ServiceError) -> ServiceError {
+        var cases = CaseQuery(limit: Self.listed)
+        (cases.owner, cases.environment, cases.isLatestFirst) = (user, environment, true)
+        var deliveries = DeliveryQuery(limit: Self.listed)
+        (deliveries.user, deliveries.environment) = (user, environment)
+        return ServiceError(
+            .noOpenCase,
+            "No open case is known to belong to user `\(user)`; name the notification's `transactionId`, or the case.",
+            cases: try await own(try await self.cases.refundCases(app: app.slug, cases), of: user, app),
+            deliveries: try await self.deliveries.deliveries(app: app.slug, deliveries))
     }
 
     /// What whoever answers a case should know of it.

@@ -28,8 +28,10 @@ package struct ServiceError: Error, Sendable {
     package let apple: AppleFailure?
     /// The consumption delivery that the failure is about, with its attempts.
     package let delivery: Delivery?
-    /// The cases that the request could mean, or the one that stands against it.
+    /// The cases that the request could mean, or the one that stands against it; where there is no open one, the user's latest.
     package let cases: [RefundCase]
+    /// The user's latest deliveries, where no case waits for an answer.
+    package let deliveries: [Delivery]
     /// Whose the purchase or the identifier is, where it is not the user's who was named.
     package let owner: UserID?
     /// The user who was named, where it is not the owner.
@@ -38,7 +40,7 @@ package struct ServiceError: Error, Sendable {
     package init(
         _ reason: Reason, _ message: String, cause: String? = nil, retryAfter: Duration? = nil,
         violations: [Violation] = [], apple: AppleFailure? = nil, delivery: Delivery? = nil, cases: [RefundCase] = [],
-        owner: UserID? = nil, user: UserID? = nil
+        deliveries: [Delivery] = [], owner: UserID? = nil, user: UserID? = nil
     ) {
         self.reason = reason
         self.message = message
@@ -48,6 +50,7 @@ package struct ServiceError: Error, Sendable {
         self.apple = apple
         self.delivery = delivery
         self.cases = cases
+        self.deliveries = deliveries
         self.owner = owner
         self.user = user
     }
@@ -62,7 +65,7 @@ package struct ServiceError: Error, Sendable {
     package func about(_ delivery: Delivery) -> ServiceError {
         ServiceError(
             reason, message, cause: cause, retryAfter: retryAfter, violations: violations, apple: apple,
-            delivery: delivery, cases: cases, owner: owner, user: user)
+            delivery: delivery, cases: cases, deliveries: deliveries, owner: owner, user: user)
     }
 }
 

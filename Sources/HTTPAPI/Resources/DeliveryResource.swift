@@ -87,6 +87,18 @@ enum DeliveryBody {
         }
     }
 
+    /// What a problem tells of a delivery, so that its reader can look at the one that was meant.
+    static func writeSummary(_ delivery: Delivery, to writer: inout JSONWriter) {
+        writer.member("id", delivery.id)
+        writer.member("state", delivery.state.rawValue)
+        writer.memberOrNull("caseId", delivery.caseID)
+        writer.member("transactionId", delivery.transactionID)
+        writer.memberOrNull("environment", delivery.environment?.rawValue)
+        writer.member("createdAt", Timestamp.text(delivery.createdAt))
+        writer.member("deadline", Timestamp.text(delivery.deadline))
+        writer.memberOrNull("endedAt", delivery.endedAt.map(Timestamp.text))
+    }
+
     /// Writes a member with the ids of deliveries.
     static func writeIDs(_ name: String, _ deliveries: [Delivery], to writer: inout JSONWriter) {
         writer.memberArray(name) { writer in

@@ -297,10 +297,48 @@ extension FactOrderTests {
             let other = try await fixture.failure {
                 try await fixture.send(.user(user, transactionID: nil), answer: DeliveryFixture.answer(5))
             }
-            #expect(other?.reason == .noOpenCase)
+            #expect(other?.reason == .noOpenCase && other?.deliveries.map(\.id) == [accepted.id])
+            #expect(other?.cases.map(\.state) == [.answered])
             fixture.advance(by: .seconds(25 * 3600))
             let late = try await fixture.failure { try await fixture.send(.user(user, transactionID: nil)) }
-            #expect(late?.reason == .noOpenCase)
+            #expect(late?.reason == .noOpenCase && late?.deliveries.map(\.id) == [accepted.id])
+        }
+    }
+
+    @Test func `a user without an open case is told of its own latest cases and answers, newest first`() async throws {
+        let purchases = (1...25).map { Transaction.sample(id: "\($0)", account: "A") }
+        try await DeliveryFixture.with(accounts: [purchases]) { fixture in
+            var sent: [Delivery] = []
+            for purchase in purchases {
+                try await fixture.link(purchase.transactionID, to: "alice")
+                _ = try await fixture.openCase(purchase)
+                sent.append(try await fixture.send(.transaction(purchase.transactionID), wait: .seconds(5)))
+                fixture.advance(by: .seconds(60))
+            }
+            // The latest of all is another user's from now on.
+            let bobs = try Link.sample(.transactionId, "25", user: "bob")
+            _ = try await fixture.store.store.declare(bobs, transfer: true)
+            let failure = try await fixture.failure {
+                try await fixture.send(.user(try UserID("alice"), transactionID: nil))
+            }
+            #expect(failure?.reason == .noOpenCase, "which of the many that say the same is meant, nobody knows")
+            #expect(failure?.deliveries.map(\.id) == sent.dropLast().suffix(20).reversed().map(\.id))
+            #expect(failure?.cases.map(\.transactionID) == (5...24).reversed().map(String.init))
+            let bob = try await fixture.send(.user(try UserID("bob"), transactionID: nil))
+            #expect(bob.id == sent[24].id)
+            let stranger = try await fixture.failure {
+                try await fixture.send(.user(try UserID("carol"), transactionID: nil))
+            }
+            #expect(stranger?.reason == .noOpenCase && stranger?.deliveries == [] && stranger?.cases == [])
+        }
+    }
+
+    @Test func `a user's open case is found in whatever spelling the id comes`() async throws {
+        let id = "0B4C4D0E-4E3F-4B32-9D5F-0A1B2C3D4E5F"
+        try await DeliveryFixture.with(isDispatching: false) { fixture in
+            try await fixture.link("1", to: id.lowercased())
+            let refundCase = try await fixture.openCase(purchase)
+            #expect(try await fixture.send(.user(try UserID(id), transactionID: nil)).caseID == refundCase.id)
         }
     }
 
