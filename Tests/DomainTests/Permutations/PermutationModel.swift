@@ -30,6 +30,8 @@ struct PermutationModel {
     private var consents: [Bool] = []
     private var guardianAt: [Date] = []
     private var isErasedPurchase = false
+    /// Whether alice had withdrawn when she was erased, which outlives her record.
+    private var isErasedWithdrawal = false
     private var rescindedAt: Date?
     /// Whether something that Apple told names the purchase's account.
     private var isAccountKnown = false
@@ -61,6 +63,8 @@ struct PermutationModel {
 
     private var owner: String? { hasToken ? "carol" : link }
 
+    private var isWithdrawn: Bool { consents.last.map { !$0 } ?? isErasedWithdrawal }
+
     private var ending: Ending {
         var ending = Ending()
         var answered: Set<Int> = []
@@ -89,7 +93,7 @@ struct PermutationModel {
             let isLifted = guardianAt.contains { $0 > rescindedAt && $0 <= answer.at } && owner == "alice"
             if !isLifted { return true }
         }
-        if consents.last == false, owner == "alice" || answer.acceptedFor == "alice" { return true }
+        if isWithdrawn, owner == "alice" || answer.acceptedFor == "alice" { return true }
         if owner == nil, isErasedPurchase { return true }
         let isByPolicy = answer.percentage == Fact.consumptionByPolicy.percentage
         return isByPolicy && !(owner == "alice" && consents.last == true)
@@ -116,6 +120,7 @@ struct PermutationModel {
             consents.append(true)
             guardianAt.append(now)
             isErasedPurchase = false
+            isErasedWithdrawal = false
         case .withdrawal:
             consents.append(false)
             endAlices()
@@ -162,7 +167,8 @@ struct PermutationModel {
 
     private mutating func erase() {
         endAlices()
-        if consents.last == false, wasAlices { isErasedPurchase = true }
+        if isWithdrawn, wasAlices { isErasedPurchase = true }
+        isErasedWithdrawal = isWithdrawn
         consents = []
         guardianAt = []
         wasAlices = false
@@ -175,7 +181,8 @@ struct PermutationModel {
         if isByPolicy, open == nil { return false }
         if open == nil, isBlind, isRefunded(before: now) { return false }
         let new = Answer(percentage: fact.percentage ?? 0, at: now, acceptedFor: owner, caseIndex: open)
-        guard !isObjected(new) else { return false }
+        // What was accepted is judged by its end: its owner, and with that whose guardian consented, may be known later.
+        guard !isBlind || !isObjected(new) else { return false }
         // Two that were accepted before anybody knew that they answer the same are both sent: Apple takes the latest.
         guard !isBlind || !answers.contains(where: { $0.isLive && $0.caseIndex == open }) else { return false }
         answers.append(new)
