@@ -54,13 +54,13 @@ extension SQLiteStore {
 extension SQLiteStore: CaseStore {
     package func decline(
         app: String, id: String, _ decline: RefundCase.Decline
-    ) async throws(ServiceError) -> CaseDeclineResult? {
+    ) async throws(ServiceError) -> (result: CaseDeclineResult, ended: EndedDeliveries)? {
         try await write("decline a case") { [effects] database in
             guard let found = try CaseRow.fetch(app: app, id: id, from: database) else { return nil }
-            _ = try effects.applyPending(for: ConsentSubject(found), at: decline.at, in: database)
+            var ended = try effects.applyPending(for: ConsentSubject(found), at: decline.at, in: database)
             guard var known = try CaseRow.fetch(app: app, id: id, from: database) else { return nil }
             switch known.state {
-            case .answered, .expired, .decided: return .closed(known)
+            case .answered, .expired, .decided: return (.closed(known), ended)
             case .declined: break
             case .open:
                 known.state = .declined
@@ -69,9 +69,8 @@ extension SQLiteStore: CaseStore {
                 try EventRow.append(CaseRow.event(.caseDeclined, of: known, at: decline.at), to: database)
             }
             // Again for a declined case, since what is being sent may not have ended yet.
-            let ended = try DeliveryRow.cancel(
-                caseID: id, app: app, because: .declined, at: decline.at, in: database)
-            return .declined(known, cancelled: ended.cancelled.map(\.id), sending: ended.sending.map(\.id))
+            ended.add(try DeliveryRow.cancel(caseID: id, app: app, because: .declined, at: decline.at, in: database))
+            return (.declined(known), ended)
         }
     }
 

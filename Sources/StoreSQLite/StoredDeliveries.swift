@@ -9,10 +9,12 @@ extension SQLiteStore: DeliveryStore {
         try await read("look an idempotency key up") { try IdempotencyKeyRow.delivery(for: key, at: now, from: $0) }
     }
 
-    package func accept(_ draft: DeliveryDraft) async throws(ServiceError) -> AcceptRules.Decision {
+    package func accept(
+        _ draft: DeliveryDraft
+    ) async throws(ServiceError) -> (decision: AcceptRules.Decision, ended: EndedDeliveries) {
         try await write("take a delivery over") { [effects, tombstones] database in
             let new = draft.delivery
-            _ = try effects.applyPending(for: draft.subject, at: new.createdAt, in: database)
+            let ended = try effects.applyPending(for: draft.subject, at: new.createdAt, in: database)
             var situation = AcceptRules.Situation()
             if let key = draft.idempotencyKey {
                 situation.keyed = try IdempotencyKeyRow.delivery(for: key, at: new.createdAt, from: database)
@@ -28,26 +30,28 @@ extension SQLiteStore: DeliveryStore {
                 try DeliveryRow.insert(created, into: database)
                 delivery = created
             case .existing(let existing): delivery = existing
-            case .keyReused, .anotherUnderWay, .caseClosed, .refunded, .withdrawn: return decision
+            case .keyReused, .anotherUnderWay, .caseClosed, .refunded, .withdrawn: return (decision, ended)
             }
             if let key = draft.idempotencyKey, situation.keyed == nil {
                 try IdempotencyKeyRow.save(
                     key, requestDigest: draft.requestDigest, deliveryID: delivery.id, at: new.createdAt, in: database)
             }
-            return decision
+            return (decision, ended)
         }
     }
 
-    package func obstacle(to delivery: Delivery, at now: Date) async throws(ServiceError) -> DeliveryFailure? {
+    package func obstacle(
+        to delivery: Delivery, at now: Date
+    ) async throws(ServiceError) -> (obstacle: DeliveryFailure?, ended: EndedDeliveries) {
         let subject = ConsentSubject(delivery)
         let look = try await read("ask whether a delivery may be sent") { [tombstones] database in
             let hasPending = try !NotificationEffects.pending(for: subject, from: database).isEmpty
             return (hasPending, hasPending ? nil : try DeliveryRow.obstacle(to: delivery, tombstones, in: database))
         }
-        guard look.0 else { return look.1 }
+        guard look.0 else { return (look.1, .none) }
         return try await write("apply what was told before a delivery is sent") { [effects, tombstones] database in
-            _ = try effects.applyPending(for: subject, at: now, in: database)
-            return try DeliveryRow.obstacle(to: delivery, tombstones, in: database)
+            let ended = try effects.applyPending(for: subject, at: now, in: database)
+            return (try DeliveryRow.obstacle(to: delivery, tombstones, in: database), ended)
         }
     }
 

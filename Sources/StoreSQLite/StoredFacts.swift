@@ -107,8 +107,6 @@ enum PurchaseRow {
 }
 
 extension EndedDeliveries {
-    static let none = EndedDeliveries(cancelled: [], sending: [])
-
     mutating func add(_ other: (cancelled: [Delivery], sending: [Delivery])) {
         self = EndedDeliveries(cancelled: cancelled + other.cancelled, sending: sending + other.sending)
     }

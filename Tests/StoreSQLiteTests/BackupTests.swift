@@ -40,7 +40,7 @@ struct BackupTests {
         let folder = try StoreFolder()
         let store = try await folder.open()
         try await store.take(.sample("a"))
-        guard case .created = try await store.accept(.sample("delivery", caseID: "case-a")) else {
+        guard case .created = try await store.accept(.sample("delivery", caseID: "case-a")).decision else {
             Issue.record("not accepted")
             return
         }

@@ -23,7 +23,7 @@ struct DeliveryFailureTests {
                     let body = String(repeating: "x", count: 600)
                     let draft = try DeliveryDraft.sample(id, transaction: id, body: body, key: key)
                     do throws(ServiceError) {
-                        guard case .created = try await store.accept(draft) else { return nil }
+                        guard case .created = try await store.accept(draft).decision else { return nil }
                         return id
                     } catch {
                         #expect(error.reason == .storeUnavailable)

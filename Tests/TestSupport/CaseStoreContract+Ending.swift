@@ -9,16 +9,16 @@ extension CaseStoreContract {
         CaseStoreContract("a decline is kept, told once, and stays when Apple reminds") { store in
             try await store.take(.sample("a"))
             let decline = RefundCase.Decline(caller: "shop", note: "never\u{0}asked", at: CaseModel.time(1))
-            guard case .declined(let declined, [], [])? = try await store.decline(app: "coins", id: "case-a", decline)
-            else {
+            let first = try #require(try await store.decline(app: "coins", id: "case-a", decline))
+            #expect(first.ended == .none)
+            guard case .declined(let declined) = first.result else {
                 Issue.record("not declined")
                 return
             }
             #expect(declined.state == .declined && declined.decline == decline)
             let again = RefundCase.Decline(caller: "other", note: nil, at: CaseModel.time(2))
             #expect(
-                try await store.decline(app: "coins", id: "case-a", again)
-                    == .declined(declined, cancelled: [], sending: []))
+                try await store.decline(app: "coins", id: "case-a", again)?.result == .declined(declined))
             try await store.take(.sample("b", at: 3))
             let reminded = try await store.refundCase(app: "coins", id: "case-a")
             #expect(reminded?.state == .declined && reminded?.decline == decline)
@@ -29,12 +29,12 @@ extension CaseStoreContract {
         },
         CaseStoreContract("what is over, or not there, cannot be declined") { store in
             let decline = CaseModel.declined(at: 20)
-            #expect(try await store.decline(app: "coins", id: "case-a", decline) == nil)
+            #expect(try await store.decline(app: "coins", id: "case-a", decline)?.result == nil)
             try await store.take(.sample("a"))
-            #expect(try await store.decline(app: "gems", id: "case-a", decline) == nil)
+            #expect(try await store.decline(app: "gems", id: "case-a", decline)?.result == nil)
             let expired = try await store.expireCases(at: CaseModel.time(12), limit: 10)
             #expect(expired.map(\.state) == [.expired])
-            #expect(try await store.decline(app: "coins", id: "case-a", decline) == .closed(expired[0]))
+            #expect(try await store.decline(app: "coins", id: "case-a", decline)?.result == .closed(expired[0]))
         },
         CaseStoreContract("cases expire at their deadline, soonest first, some at a time") { store in
             for number in 1...5 {
@@ -52,13 +52,9 @@ extension CaseStoreContract {
                 try await store.take(.sample(uuid, transaction: .sample(id: uuid)))
                 try await queue(store, "delivery-\(uuid)", caseID: "case-\(uuid)", transaction: uuid)
             }
-            guard
-                case .declined(_, ["delivery-declined"], [])? = try await store.decline(
-                    app: "coins", id: "case-declined", CaseModel.declined(at: 1))
-            else {
-                Issue.record("the decline did not name the delivery")
-                return
-            }
+            let declined = try await store.decline(app: "coins", id: "case-declined", CaseModel.declined(at: 1))
+            #expect(declined?.ended.cancelled.map(\.id) == ["delivery-declined"])
+            #expect(declined?.ended.sending == [])
             try await store.take(.sample("d", type: "REFUND", at: 2, transaction: .sample(id: "decided")))
             for uuid in ["decided", "declined"] {
                 let delivery = try #require(try await store.delivery(app: "coins", id: "delivery-\(uuid)"))
@@ -113,7 +109,8 @@ extension CaseStoreContract {
     private static func queue(
         _ store: any Store, _ id: String, caseID: String, transaction: String
     ) async throws {
-        guard case .created = try await store.accept(.sample(id, caseID: caseID, transaction: transaction)) else {
+        guard case .created = try await store.accept(.sample(id, caseID: caseID, transaction: transaction)).decision
+        else {
             Issue.record("\(id) was not accepted")
             return
         }

@@ -205,7 +205,7 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseModel.time(1))
             let left = try #require(try await store.refundCase(app: "coins", id: "case-a"))
             let draft = try DeliveryDraft.sample("1", caseID: "case-a", transaction: "2", purchase: left.purchase)
-            #expect(try await store.accept(draft) == .withdrawn(.erased))
+            #expect(try await store.accept(draft).decision == .withdrawn(.erased))
         },
         ConsentStoreContract("a purchase whose owner is known again is that owner's") { store in
             _ = try await store.declare(try .sample(.transactionId, "1000", user: "alice"), transfer: false)

@@ -34,7 +34,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
                 warnings: ["odd\u{0}", "even"])
             let draft = DeliveryDraft(
                 delivery: delivery, idempotencyKey: nil, requestDigest: [1], subject: ConsentSubject(delivery))
-            #expect(try await store.accept(draft) == .created(delivery))
+            #expect(try await store.accept(draft).decision == .created(delivery))
             #expect(try await store.delivery(app: "coins", id: "d") == delivery)
             #expect(try await store.delivery(app: "gems", id: "d") == nil)
             let event = ServiceEvent(
@@ -50,7 +50,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
                 nextAttemptAt: odd)
             let draft = DeliveryDraft(
                 delivery: delivery, idempotencyKey: nil, requestDigest: [1], subject: ConsentSubject(delivery))
-            guard case .created(let kept) = try await store.accept(draft) else {
+            guard case .created(let kept) = try await store.accept(draft).decision else {
                 Issue.record("not accepted")
                 return
             }
@@ -62,9 +62,10 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             let first = try await store.queue(.sample("1", key: key, digest: [7]))
             let late = 23.9
             #expect(
-                try await store.accept(.sample("2", at: late, deadline: 30, key: key, digest: [7])) == .existing(first))
+                try await store.accept(.sample("2", at: late, deadline: 30, key: key, digest: [7])).decision
+                    == .existing(first))
             #expect(
-                try await store.accept(.sample("2", body: "[]", at: late, deadline: 30, key: key, digest: [8]))
+                try await store.accept(.sample("2", body: "[]", at: late, deadline: 30, key: key, digest: [8])).decision
                     == .keyReused(first))
             let known = try await store.delivery(for: key, at: CaseModel.time(late))
             #expect(known?.delivery == first && known?.requestDigest == [7])
@@ -87,7 +88,7 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             let key = IdempotencyKey(caller: "shop", app: "coins", route: "/", key: "k")
             let decisions = try await withThrowingTaskGroup(of: AcceptRules.Decision.self) { group in
                 for number in 0..<100 {
-                    group.addTask { try await store.accept(.sample("d\(number)", key: key)) }
+                    group.addTask { try await store.accept(.sample("d\(number)", key: key)).decision }
                 }
                 return try await group.reduce(into: []) { $0.append($1) }
             }
@@ -99,8 +100,9 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
         DeliveryStoreContract("within a case the same answer is the same delivery, another waits") { store in
             try await store.take(.sample("a"))
             let first = try await store.queue(.sample("1", caseID: "case-a"))
-            #expect(try await store.accept(.sample("2", caseID: "case-a")) == .existing(first))
-            #expect(try await store.accept(.sample("2", caseID: "case-a", body: "[]")) == .anotherUnderWay(first))
+            #expect(try await store.accept(.sample("2", caseID: "case-a")).decision == .existing(first))
+            #expect(
+                try await store.accept(.sample("2", caseID: "case-a", body: "[]")).decision == .anotherUnderWay(first))
             _ = try await store.queue(.sample("3", transaction: "3"))
             try await store.claim(at: 0)
             _ = try await store.conclude("1", .refused(.sample), at: 1)
@@ -116,10 +118,10 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
             _ = try await store.declare(alice, transfer: false)
             _ = try await store.recordConsent(.sample("alice", false))
             #expect(
-                try await store.accept(.sample("1", caseID: "case-a")) == .withdrawn(.withdrawn(alice.user)))
+                try await store.accept(.sample("1", caseID: "case-a")).decision == .withdrawn(.withdrawn(alice.user)))
             _ = try await store.decline(app: "coins", id: "case-a", CaseModel.declined(at: 1))
             let declined = try #require(try await store.refundCase(app: "coins", id: "case-a"))
-            #expect(try await store.accept(.sample("1", caseID: "case-a")) == .caseClosed(declined))
+            #expect(try await store.accept(.sample("1", caseID: "case-a")).decision == .caseClosed(declined))
             let deliveries = try await store.deliveries(app: "coins", DeliveryQuery())
             #expect(deliveries.isEmpty)
         },
@@ -144,7 +146,7 @@ extension DeliveryStore {
     package func queue(
         _ draft: DeliveryDraft, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Delivery {
-        let decision = try await accept(draft)
+        let decision = try await accept(draft).decision
         var created: Delivery?
         if case .created(let delivery) = decision { created = delivery }
         return try #require(created, "\(decision)", sourceLocation: sourceLocation)

@@ -106,7 +106,7 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
 
     private static func queue(_ store: any Store, caseID: String?) async throws {
         let key = IdempotencyKey(caller: "shop", app: "coins", route: "/", key: "1")
-        guard case .created = try await store.accept(.sample("delivery", caseID: caseID, key: key)) else {
+        guard case .created = try await store.accept(.sample("delivery", caseID: caseID, key: key)).decision else {
             Issue.record("the delivery was not accepted")
             return
         }

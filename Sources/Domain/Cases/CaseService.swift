@@ -2,15 +2,15 @@
 package struct CaseService: Sendable {
     private let store: any CaseStore
     private let deliveries: any DeliveryStore
-    private let transfers: InFlightDeliveries
+    private let ending: DeliveryEnding
     private let now: WallClock
 
     package init(
-        store: any CaseStore, deliveries: any DeliveryStore, transfers: InFlightDeliveries, now: @escaping WallClock
+        store: any CaseStore, deliveries: any DeliveryStore, ending: DeliveryEnding, now: @escaping WallClock
     ) {
         self.store = store
         self.deliveries = deliveries
-        self.transfers = transfers
+        self.ending = ending
         self.now = now
     }
 
@@ -51,15 +51,16 @@ package struct CaseService: Sendable {
         app: App, id: String, note: String?, caller: String
     ) async throws(ServiceError) -> RefundCase {
         let decline = RefundCase.Decline(caller: caller, note: note, at: now())
-        switch try await store.decline(app: app.slug, id: id, decline) {
-        case nil: throw Self.notFound(id)
+        guard let (result, ended) = try await store.decline(app: app.slug, id: id, decline) else {
+            throw Self.notFound(id)
+        }
+        _ = await ending.carryOut(ended)
+        switch result {
         case .closed(let refundCase):
             throw ServiceError(
                 .caseClosed, "The case is \(refundCase.state.rawValue) already and cannot be declined.",
                 cases: [refundCase])
-        case .declined(let refundCase, _, let sending):
-            _ = await transfers.abort(ids: Set(sending))
-            return refundCase
+        case .declined(let refundCase): return refundCase
         }
     }
 

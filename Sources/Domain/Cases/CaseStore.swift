@@ -20,13 +20,13 @@ package protocol CaseStore: Sendable {
 
     /// Records that a case is not answered, and cancels its deliveries as `cancelDelivery` does.
     ///
-    /// Declining a declined case changes nothing.
+    /// First applies what Apple has told of the purchase and nobody has applied yet. Declining a declined case changes nothing.
     ///
-    /// - Returns: what came of it; nil when there is no such case.
+    /// - Returns: what came of it, and the deliveries that ended; nil when there is no such case.
     /// - Throws: `storeUnavailable`.
     func decline(
         app: String, id: String, _ decline: RefundCase.Decline
-    ) async throws(ServiceError) -> CaseDeclineResult?
+    ) async throws(ServiceError) -> (result: CaseDeclineResult, ended: EndedDeliveries)?
 
     /// Makes open cases whose deadline has passed `expired`.
     ///
@@ -46,8 +46,8 @@ package protocol CaseStore: Sendable {
 
 /// What declining a case came to.
 package enum CaseDeclineResult: Sendable, Equatable {
-    /// Declined now or before; the deliveries whose end was asked for while they are being sent are named.
-    case declined(RefundCase, cancelled: [String], sending: [String])
+    /// Declined now or before.
+    case declined(RefundCase)
     /// The case is answered, expired or decided.
     case closed(RefundCase)
 }

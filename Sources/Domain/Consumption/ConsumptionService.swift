@@ -50,7 +50,8 @@ package struct ConsumptionService: Sendable {
     let deliveries: any DeliveryStore
     let cases: any CaseStore
     let links: any LinkStore
-    let waiters: DeliveryWaiters
+    private let ending: DeliveryEnding
+    private var waiters: DeliveryWaiters { ending.waiters }
     let clock: ServiceClock
     let longestLookUp: Duration
     let logger: Logger
@@ -63,7 +64,7 @@ package struct ConsumptionService: Sendable {
     ///   - deliveries: takes answers over.
     ///   - cases: tells what Apple waits for.
     ///   - links: tells whose purchases are.
-    ///   - waiters: tells what becomes of deliveries.
+    ///   - ending: tells what becomes of deliveries, and ends those that must not reach Apple any more.
     ///   - kick: tells the dispatcher of a delivery that is to be sent.
     ///   - clock: the time of day, and waits.
     ///   - longestLookUp: how long an answer waits for what Apple says of its purchase, before it is accepted without.
@@ -72,7 +73,7 @@ package struct ConsumptionService: Sendable {
     ///   - logger: where trouble is told.
     package init(
         gateway: any AppStoreGateway, deliveries: any DeliveryStore, cases: any CaseStore, links: any LinkStore,
-        waiters: DeliveryWaiters, kick: @escaping @Sendable (Delivery) -> Void, clock: ServiceClock,
+        ending: DeliveryEnding, kick: @escaping @Sendable (Delivery) -> Void, clock: ServiceClock,
         longestLookUp: Duration, makeID: @escaping @Sendable (Date) -> String,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
     ) {
@@ -80,7 +81,7 @@ package struct ConsumptionService: Sendable {
         self.deliveries = deliveries
         self.cases = cases
         self.links = links
-        self.waiters = waiters
+        self.ending = ending
         self.kick = kick
         self.clock = clock
         self.longestLookUp = longestLookUp
@@ -123,7 +124,9 @@ package struct ConsumptionService: Sendable {
         // Watching begins before anybody can send it, so that no outcome is missed.
         let watch = waiters.watch(order.id)
         defer { waiters.remove(watch) }
-        switch try await deliveries.accept(draft) {
+        let (decision, ended) = try await deliveries.accept(draft)
+        _ = await ending.carryOut(ended)
+        switch decision {
         case .created(let delivery): return try await outcome(of: delivery, watch, until: waitEnd, request.slot)
         case .existing(let delivery): return try await outcome(of: delivery, until: waitEnd, request.slot)
         case .keyReused(let delivery): throw Self.keyReused(delivery)

@@ -5,6 +5,7 @@ import Logging
 /// says what is to be recorded of it.
 struct DeliveryAttemptRunner: Sendable {
     let store: any DeliveryStore
+    let ending: DeliveryEnding
     let links: any LinkStore
     let gateway: any AppStoreGateway
     let apps: AppCatalog
@@ -20,7 +21,7 @@ struct DeliveryAttemptRunner: Sendable {
         var conclusion = await transfer.run { await attempt(transfer) }
         guard transfer.isAborted, case .retry(_, let failure) = conclusion.outcome else { return conclusion }
         // Not within the attempt, whose task is cancelled.
-        let obstacle = try? await store.obstacle(to: transfer.delivery, at: clock.now())
+        let obstacle = try? await obstacle(to: transfer)
         conclusion.outcome = obstacle.map { .cancelled($0) } ?? .retry(at: clock.now(), failure)
         return conclusion
     }
@@ -123,11 +124,17 @@ extension DeliveryAttemptRunner {
     /// - Returns: nil when the delivery can go on.
     private func askGate(_ transfer: InFlightDelivery) async -> DeliveryConclusion? {
         do throws(ServiceError) {
-            let obstacle = try await store.obstacle(to: transfer.delivery, at: clock.now())
-            return obstacle.map { record(transfer, .cancelled($0)) }
+            return try await obstacle(to: transfer).map { record(transfer, .cancelled($0)) }
         } catch {
             return unsent(transfer, error)
         }
+    }
+
+    /// Asks the store; what else ends by what it applies first is let go, too.
+    private func obstacle(to transfer: InFlightDelivery) async throws(ServiceError) -> DeliveryFailure? {
+        let (obstacle, ended) = try await store.obstacle(to: transfer.delivery, at: clock.now())
+        await ending.begin(ended, from: transfer)
+        return obstacle
     }
 
     private func send(

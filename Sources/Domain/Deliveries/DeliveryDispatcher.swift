@@ -81,7 +81,8 @@ package final class DeliveryDispatcher: Sendable {
         self.logger = logger
         start = clock.monotonicNow()
         runner = DeliveryAttemptRunner(
-            store: store, links: links, gateway: gateway, apps: apps, clock: clock, policy: policy, worker: worker,
+            store: store, ending: DeliveryEnding(transfers: transfers, waiters: waiters), links: links,
+            gateway: gateway, apps: apps, clock: clock, policy: policy, worker: worker,
             logger: logger)
     }
 

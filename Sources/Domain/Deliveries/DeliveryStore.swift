@@ -24,9 +24,11 @@ package protocol DeliveryStore: DeliveryTimeStore {
     /// and, for `.created`, keeps the delivery and an event. A new delivery is queued, says when it is tried first, and has no
     /// attempts. The key is kept with the delivery that it was answered with, be it new or not.
     ///
-    /// - Returns: the decision, carried out.
+    /// - Returns: the decision, carried out, and what ended by what was applied first.
     /// - Throws: `storeUnavailable`.
-    func accept(_ draft: DeliveryDraft) async throws(ServiceError) -> AcceptRules.Decision
+    func accept(
+        _ draft: DeliveryDraft
+    ) async throws(ServiceError) -> (decision: AcceptRules.Decision, ended: EndedDeliveries)
 
     // MARK: Going out
 
@@ -52,9 +54,11 @@ package protocol DeliveryStore: DeliveryTimeStore {
     /// - Parameters:
     ///   - delivery: the claimed one, with what has been found out since.
     ///   - now: the time of day.
-    /// - Returns: why it must end; nil when it can be sent.
+    /// - Returns: why it must end, nil when it can be sent; and what ended by what was applied first.
     /// - Throws: `storeUnavailable`.
-    func obstacle(to delivery: Delivery, at now: Date) async throws(ServiceError) -> DeliveryFailure?
+    func obstacle(
+        to delivery: Delivery, at now: Date
+    ) async throws(ServiceError) -> (obstacle: DeliveryFailure?, ended: EndedDeliveries)
 
     /// Whether a guardian has rescinded consent for an Apple Account of the app, so that the gate must know whose account a
     /// purchase is of.
@@ -115,12 +119,14 @@ package protocol DeliveryStore: DeliveryTimeStore {
     func releaseSending(by operatorName: String, at now: Date) async throws(ServiceError) -> SendingHold?
 }
 
-/// Deliveries that something which became known has ended.
+/// Deliveries that something which became known has ended: to be handed to `DeliveryEnding`.
 package struct EndedDeliveries: Sendable, Equatable {
     /// Ended now; those among them that Apple may have are told by `mayHaveReachedApple`.
     package let cancelled: [Delivery]
     /// Claimed by a worker: their end is asked for, and a worker that comes back for them finds the objection.
     package let sending: [Delivery]
+
+    package static let none = EndedDeliveries(cancelled: [], sending: [])
 
     package init(cancelled: [Delivery], sending: [Delivery]) {
         self.cancelled = cancelled

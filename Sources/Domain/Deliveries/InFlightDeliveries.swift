@@ -52,11 +52,20 @@ package final class InFlightDeliveries: Sendable {
     /// To be called when the reason is committed.
     ///
     /// - Returns: those that were under way, as they then are.
-    package func abort(ids: Set<String>) async -> [Delivery] {
+    package func abort(ids: Set<String>) async -> [Delivery] { await endings(of: await beginAborting(ids: ids)) }
+
+    /// Lets the attempts of these deliveries end soon.
+    ///
+    /// To be called when the reason is committed.
+    ///
+    /// - Returns: those that are under way.
+    @discardableResult
+    fileprivate func beginAborting(ids: Set<String>) async -> [InFlightDelivery] {
+        guard !ids.isEmpty else { return [] }
         await claimsHaveEnded()
         let meant = state.withLock { state in state.transfers.values.filter { ids.contains($0.delivery.id) } }
         for transfer in meant { transfer.abort() }
-        return await endings(of: meant)
+        return meant
     }
 
     private func endings(of transfers: [InFlightDelivery]) async -> [Delivery] {
@@ -74,6 +83,34 @@ package final class InFlightDeliveries: Sendable {
             }
             if !isClaiming { continuation.resume() }
         }
+    }
+}
+
+/// Makes what the store has ended take effect: those who wait are told, and what is being sent is aborted.
+///
+/// The one place for it, whoever applied what ended a delivery: the processor of notifications, or who had to know what they
+/// say before it decided on something else.
+package struct DeliveryEnding: Sendable {
+    let transfers: InFlightDeliveries
+    let waiters: DeliveryWaiters
+
+    package init(transfers: InFlightDeliveries, waiters: DeliveryWaiters) {
+        self.transfers = transfers
+        self.waiters = waiters
+    }
+
+    /// Ends what has ended, and waits until nothing of it is sent any more.
+    ///
+    /// - Returns: those that were being sent, as they then are.
+    func carryOut(_ ended: EndedDeliveries) async -> [Delivery] {
+        ended.cancelled.forEach(waiters.post)
+        return await transfers.abort(ids: Set(ended.sending.map(\.id)))
+    }
+
+    /// Lets end soon what has ended, but the attempt that asks: two attempts that waited for each other's end would wait for ever.
+    func begin(_ ended: EndedDeliveries, from transfer: InFlightDelivery) async {
+        ended.cancelled.forEach(waiters.post)
+        await transfers.beginAborting(ids: Set(ended.sending.map(\.id)).subtracting([transfer.delivery.id]))
     }
 }
 

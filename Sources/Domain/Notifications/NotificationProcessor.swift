@@ -9,8 +9,7 @@ package final class NotificationProcessor: Sendable {
     static let concurrency = 16
 
     private let store: any NotificationStore
-    private let transfers: InFlightDeliveries
-    private let waiters: DeliveryWaiters
+    private let ending: DeliveryEnding
     private let snapshots: SnapshotCache
     private let makeID: @Sendable (Date) -> String
     private let clock: ServiceClock
@@ -19,19 +18,17 @@ package final class NotificationProcessor: Sendable {
 
     /// - Parameters:
     ///   - store: keeps the notifications.
-    ///   - transfers: ends what is being handed to Apple and must not be any more.
-    ///   - waiters: those who wait for what becomes of a delivery.
+    ///   - ending: ends what is being handed to Apple and must not be any more.
     ///   - snapshots: the lists that a reversed refund makes wrong.
     ///   - makeID: makes a case's id, ordered by the time given.
     ///   - clock: the clocks.
     ///   - logger: is told of what cannot be applied.
     package init(
-        store: any NotificationStore, transfers: InFlightDeliveries, waiters: DeliveryWaiters,
+        store: any NotificationStore, ending: DeliveryEnding,
         snapshots: SnapshotCache, makeID: @escaping @Sendable (Date) -> String, clock: ServiceClock, logger: Logger
     ) {
         self.store = store
-        self.transfers = transfers
-        self.waiters = waiters
+        self.ending = ending
         self.snapshots = snapshots
         self.makeID = makeID
         self.clock = clock
@@ -110,9 +107,7 @@ extension NotificationProcessor {
         let notification = stored.notification
         let now = clock.now()
         let applied = try await store.process(stored, newCaseID: makeID(now), at: now)
-        applied.ended.cancelled.forEach(waiters.post)
-        // What is being sent must not reach Apple after this is known; nobody waits for its end here.
-        _ = await transfers.abort(ids: Set(applied.ended.sending.map(\.id)))
+        _ = await ending.carryOut(applied.ended)
         if notification.notificationType == "REFUND_REVERSED" { snapshots.drop(app: stored.app) }
         guard notification.isRescission else { return }
         if notification.appTransactionID == nil {

@@ -43,27 +43,28 @@ package struct Refunds: Sendable {
     init(_ ports: Ports, settings: Services.Settings, snapshots: SnapshotCache) {
         let (clock, logger) = (ports.clock, ports.logger)
         let (transfers, waiters) = (InFlightDeliveries(), DeliveryWaiters())
+        let ending = DeliveryEnding(transfers: transfers, waiters: waiters)
         let dispatcher = DeliveryDispatcher(
             store: ports.deliveries, links: ports.links, gateway: ports.appStore, apps: settings.apps,
             transfers: transfers, waiters: waiters, clock: clock, policy: settings.dispatch, worker: ports.worker,
             logger: logger)
         let consumption = ConsumptionService(
             gateway: ports.appStore, deliveries: ports.deliveries, cases: ports.cases, links: ports.links,
-            waiters: waiters, kick: dispatcher.kick(for:), clock: clock,
+            ending: ending, kick: dispatcher.kick(for:), clock: clock,
             longestLookUp: settings.consumptionLookUp, makeID: ports.makeID, digest: ports.digest, logger: logger)
         let consent = ConsentService(
             store: ports.consents, deliveries: ports.deliveries, transfers: transfers, waiters: waiters,
             now: clock.now)
         let processor = NotificationProcessor(
-            store: ports.notifications, transfers: transfers, waiters: waiters, snapshots: snapshots,
-            makeID: ports.makeID, clock: clock, logger: logger)
+            store: ports.notifications, ending: ending, snapshots: snapshots, makeID: ports.makeID, clock: clock,
+            logger: logger)
         self.transfers = transfers
         self.dispatcher = dispatcher
         self.consumption = consumption
         consumptionWait = settings.consumptionWait
         deliveries = DeliveryService(
             store: ports.deliveries, transfers: transfers, waiters: waiters, now: clock.now)
-        cases = CaseService(store: ports.cases, deliveries: ports.deliveries, transfers: transfers, now: clock.now)
+        cases = CaseService(store: ports.cases, deliveries: ports.deliveries, ending: ending, now: clock.now)
         self.consent = consent
         self.processor = processor
         let quarantine = NotificationQuarantine(

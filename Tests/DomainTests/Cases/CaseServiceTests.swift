@@ -9,7 +9,8 @@ struct CaseServiceTests {
 
     private func service(_ fixture: DeliveryFixture) -> CaseService {
         CaseService(
-            store: fixture.store.store, deliveries: fixture.store.store, transfers: fixture.transfers,
+            store: fixture.store.store, deliveries: fixture.store.store,
+            ending: DeliveryEnding(transfers: fixture.transfers, waiters: DeliveryWaiters()),
             now: fixture.serviceClock.now)
     }
 

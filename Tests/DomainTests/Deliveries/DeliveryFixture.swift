@@ -200,10 +200,11 @@ extension DeliveryFixture {
         return refundCase
     }
 
-    /// Lets Apple send a notification about a transaction, and applies it.
-    func notify(_ type: String, _ transaction: Transaction, uuid: String = UUID().uuidString, signedAt: Date)
-        async throws
-    {
+    /// Lets Apple send a notification about a transaction, and applies it unless that is left to others.
+    func notify(
+        _ type: String, _ transaction: Transaction, uuid: String = UUID().uuidString, signedAt: Date,
+        isApplied: Bool = true
+    ) async throws {
         let notification = StoredNotification(
             app: "coins",
             notification: AppleNotification(
@@ -213,6 +214,7 @@ extension DeliveryFixture {
                 appTransaction: nil),
             source: .webhook, receivedAt: now)
         _ = try await store.store.record(notification)
+        guard isApplied else { return }
         _ = try await store.store.process(notification, newCaseID: UUID().uuidString, at: now)
     }
 

@@ -257,11 +257,12 @@ extension FactOrderTests {
                 caller: ConsumptionPolicy.caller, target: .refundCase(refundCase.id), answer: DeliveryFixture.answer())
             let call = UpstreamCall(app: app, environment: nil, deadline: ContinuousClock.now + Wait.limit)
             let delivery = try await fixture.consumption.send(request, call)
-            #expect(try await fixture.store.store.obstacle(to: delivery, at: fixture.now) == nil)
+            #expect(try await fixture.store.store.obstacle(to: delivery, at: fixture.now).obstacle == nil)
             _ = try await fixture.store.store.declare(
                 try Link.sample(.transactionId, "1", user: "bob"), transfer: true)
             #expect(
-                try await fixture.store.store.obstacle(to: delivery, at: fixture.now)?.reason == .consentWithdrawn)
+                try await fixture.store.store.obstacle(to: delivery, at: fixture.now).obstacle?.reason
+                    == .consentWithdrawn)
             let shown = try #require(try await fixture.store.store.delivery(app: "coins", id: delivery.id))
             #expect(shown.presentUser?.value == "bob" && shown.acceptedFor?.value == "alice" && !shown.isReportShown)
         }

@@ -45,7 +45,9 @@ extension FaultyStore {
         try await store.delivery(for: key, at: now)
     }
 
-    func accept(_ draft: DeliveryDraft) async throws(ServiceError) -> AcceptRules.Decision {
+    func accept(
+        _ draft: DeliveryDraft
+    ) async throws(ServiceError) -> (decision: AcceptRules.Decision, ended: EndedDeliveries) {
         try check(.accept)
         return try await store.accept(draft)
     }
@@ -132,7 +134,9 @@ extension FaultyStore {
         return try await store.owner(of: subject)
     }
 
-    func obstacle(to delivery: Delivery, at now: Date) async throws(ServiceError) -> DeliveryFailure? {
+    func obstacle(
+        to delivery: Delivery, at now: Date
+    ) async throws(ServiceError) -> (obstacle: DeliveryFailure?, ended: EndedDeliveries) {
         await objections.pass()
         try check(.objection)
         return try await store.obstacle(to: delivery, at: now)

@@ -145,7 +145,7 @@ extension PermutationWorld {
                 var delivery = one
                 let number = one.transactionID.dropFirst()
                 delivery.purchase = Transaction.sample(id: one.transactionID, account: "a\(number)").facts
-                let obstacle = try await store.obstacle(to: delivery, at: end)
+                let obstacle = try await store.obstacle(to: delivery, at: end).obstacle
                 _ = try await store.conclude(
                     DeliveryConclusion(
                         id: one.id, app: one.app, worker: "w", outcome: obstacle.map { .cancelled($0) } ?? .accepted,

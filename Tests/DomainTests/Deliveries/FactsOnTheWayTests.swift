@@ -1,0 +1,72 @@
+import Domain
+import Foundation
+import StoreSQLite
+import TestSupport
+import Testing
+
+/// Who applies what Apple has told before it decides also ends what is being sent, as if it had been the processor.
+@Suite(.endsHangs) struct FactsOnTheWayTests {
+    private let app = DeliveryFixture.app
+    private let purchase = Transaction.sample(id: "1", account: "A")
+    private let other = Transaction.sample(id: "2", account: "A")
+
+    /// Lets an answer reach Apple, who does not answer; runs a test then, and checks that the answer was taken back.
+    private func whileSending(_ act: @Sendable (DeliveryFixture, Delivery) async throws -> Void) async throws {
+        try await DeliveryFixture.with(accounts: [[purchase, other]]) { fixture in
+            fixture.gateway.consumptionGate.close()
+            _ = try await fixture.openCase(purchase)
+            let sent = try await fixture.send()
+            await fixture.gateway.consumptionGate.hasArrivals(1)
+            fixture.advance(by: .seconds(60))
+            try await act(fixture, sent)
+            // Nobody opens the gate: the transfer ends because it is aborted.
+            let ended = try await fixture.ended(sent.id)
+            #expect(ended.state == .cancelled && ended.mayHaveReachedApple)
+        }
+    }
+
+    @Test(arguments: ["REFUND", "REFUND_DECLINED"])
+    func `an answer that is accepted after Apple has decided`(type: String) async throws {
+        try await whileSending { fixture, _ in
+            try await fixture.notify(type, purchase, signedAt: fixture.now, isApplied: false)
+            _ = try await fixture.failure { try await fixture.send(answer: DeliveryFixture.answer(5)) }
+            #expect(fixture.transfers.count == 0, "ended when the caller is answered")
+        }
+    }
+
+    @Test func `a decline after Apple has decided`() async throws {
+        try await whileSending { fixture, sent in
+            try await fixture.notify("REFUND", purchase, signedAt: fixture.now, isApplied: false)
+            let id = try #require(sent.caseID)
+            let failure = try await fixture.failure {
+                try await fixture.services.refunds.cases.decline(app: app, id: id, note: nil, caller: "billing")
+            }
+            #expect(failure?.reason == .caseClosed)
+            #expect(fixture.transfers.count == 0, "ended when the caller is answered")
+        }
+    }
+
+    @Test func `the gate of another answer of the Apple Account, after a guardian has rescinded consent`() async throws
+    {
+        try await whileSending { fixture, _ in
+            try await fixture.notify("RESCIND_CONSENT", purchase, signedAt: fixture.now, isApplied: false)
+            let second = try await fixture.send(.transaction("2"))
+            let ended = try await fixture.ended(second.id)
+            #expect(ended.state == .cancelled && ended.failure?.reason == .consentWithdrawn)
+            #expect(fixture.gateway.handOvers.map(\.message.transactionID) == ["1"])
+        }
+    }
+
+    @Test func `whoever waits for a queued answer learns at once that a decline ended it`() async throws {
+        try await DeliveryFixture.with(isDispatching: false) { fixture in
+            let refundCase = try await fixture.openCase(purchase)
+            let queued = try await fixture.send()
+            async let waited = fixture.failure { try await fixture.send(wait: .seconds(3600)) }
+            try await fixture.sleepersHaveArrived(within: .seconds(3600))
+            _ = try await fixture.services.refunds.cases.decline(
+                app: app, id: refundCase.id, note: nil, caller: "billing")
+            let failure = try await waited
+            #expect(failure?.reason == .deliveryEnded && failure?.delivery?.id == queued.id)
+        }
+    }
+}
