@@ -5,6 +5,7 @@
 
 #include <openssl/bio.h>
 #include <openssl/bn.h>
+#include <openssl/cms.h>
 #include <openssl/core_names.h>
 #include <openssl/crypto.h>
 #include <openssl/ec.h>
@@ -39,6 +40,9 @@ static inline OSSL_PARAM copenssl_private_number(void *native_bytes, size_t coun
 static inline EVP_PKEY *copenssl_generate_ec_key(const char *curve) {
     return EVP_PKEY_Q_keygen(NULL, NULL, "EC", curve);
 }
+
+// A new RSA key pair; the size is a size_t among variadic arguments.
+static inline EVP_PKEY *copenssl_generate_rsa_key(size_t bits) { return EVP_PKEY_Q_keygen(NULL, NULL, "RSA", bits); }
 
 // The bytes that a memory BIO holds; they stay the BIO's. Returns their number.
 static inline long copenssl_bio_contents(BIO *bio, const char **contents) {

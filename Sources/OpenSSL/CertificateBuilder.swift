@@ -50,6 +50,8 @@ package struct CertificateBuilder: Sendable {
     package var alternativeNames: [AlternativeName] = []
     /// Object identifiers of extensions to mark the certificate with: not critical, of value NULL.
     package var markerExtensions: [String] = []
+    /// What the issuer signs with; nil for the digest of its key's strength.
+    package var signatureDigest: DigestAlgorithm?
 
     /// Starts an authority, whether root or intermediate.
     ///
@@ -124,7 +126,7 @@ package struct CertificateBuilder: Sendable {
         try setNames(of: certificate, issuer: issuer)
         try setValidity(of: certificate)
         try addExtensions(to: certificate, issuer: issuer)
-        guard X509_sign(certificate.pointer, key.key.pointer, key.digest) > 0 else {
+        guard X509_sign(certificate.pointer, key.key.pointer, signatureDigest?.pointer ?? key.digest) > 0 else {
             throw OpenSSLError(draining: "X509_sign")
         }
         return try Certificate(adopting: certificate)

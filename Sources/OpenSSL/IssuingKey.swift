@@ -1,30 +1,35 @@
 import COpenSSL
 
-/// A key that signs certificates, or that a TLS server proves itself with.
+/// A key that signs certificates or receipts, or that a TLS server proves itself with.
 ///
 /// `@unchecked Sendable`: nothing changes after `init`, and libcrypto allows any number of threads to sign with one
 /// `EVP_PKEY`.
 package final class IssuingKey: @unchecked Sendable {
-    /// The curves in use for certificates, by NIST's name.
-    package enum Curve: String, Sendable, Equatable {
+    /// The kinds in use for certificates: curves by NIST's name, and RSA, with which Apple signs receipts.
+    package enum Kind: String, Sendable, Equatable {
         case p256 = "P-256"
         case p384 = "P-384"
+        case rsa2048 = "RSA-2048"
     }
 
-    /// The curve of the key.
-    package let curve: Curve
+    /// What the key is made of.
+    package let kind: Kind
     let key: OwnedPointer
 
     /// Makes a new key.
     ///
     /// - Throws: ``OpenSSLError`` if there is no entropy or no memory.
-    package init(generating curve: Curve) throws(OpenSSLError) {
-        key = try OwnedPointer(
-            copenssl_generate_ec_key(curve.rawValue), release: EVP_PKEY_free, operation: "EVP_PKEY_Q_keygen")
-        self.curve = curve
+    package init(generating kind: Kind) throws(OpenSSLError) {
+        let generated =
+            switch kind {
+            case .p256, .p384: copenssl_generate_ec_key(kind.rawValue)
+            case .rsa2048: copenssl_generate_rsa_key(2048)
+            }
+        key = try OwnedPointer(generated, release: EVP_PKEY_free, operation: "EVP_PKEY_Q_keygen")
+        self.kind = kind
     }
 
-    /// Loads a key that was saved.
+    /// Loads a key on a curve that was saved.
     ///
     /// - Parameter pkcs8PEM: What ``pkcs8PEM()`` wrote.
     /// - Throws: ``OpenSSLError`` if it is anything else.
@@ -35,11 +40,11 @@ package final class IssuingKey: @unchecked Sendable {
                 PEM_read_bio_PrivateKey(bio.pointer, nil, MemoryBIO.noPassphrase, nil), release: EVP_PKEY_free,
                 operation: "PEM_read_bio_PrivateKey")
         }
-        guard let curve = KeyNames.curve(of: key).flatMap(Curve.init) else {
+        guard let kind = KeyNames.curve(of: key).flatMap(Kind.init) else {
             throw OpenSSLError(draining: "EVP_PKEY_get_group_name")
         }
         self.key = key
-        self.curve = curve
+        self.kind = kind
     }
 
     /// Writes the key as PKCS#8 PEM (`BEGIN PRIVATE KEY`).
@@ -56,10 +61,10 @@ package final class IssuingKey: @unchecked Sendable {
         return bio.withContents { Array($0) }
     }
 
-    /// The digest of the same strength as the curve.
+    /// The digest of the key's strength.
     var digest: OpaquePointer? {
-        switch curve {
-        case .p256: EVP_sha256()
+        switch kind {
+        case .p256, .rsa2048: EVP_sha256()
         case .p384: EVP_sha384()
         }
     }

@@ -42,10 +42,10 @@ import Testing
     }
 
     @Test func anAuthorityGoesOnAfterItsKeyWasSavedAndLoaded() throws {
-        for curve in [IssuingKey.Curve.p256, .p384] {
+        for curve in [IssuingKey.Kind.p256, .p384] {
             let chain = try Fixtures(keys: curve)
             let key = try IssuingKey(pkcs8PEM: chain.intermediateKey.pkcs8PEM())
-            #expect(key.curve == curve)
+            #expect(key.kind == curve)
             let authority = try Certificate(pem: chain.intermediate.pem())
             let leafKey = try ECPrivateKey.generate()
             var builder = CertificateBuilder.signer("Another", notBefore: Fixtures.days(-1), notAfter: Fixtures.days(1))
@@ -57,11 +57,11 @@ import Testing
 }
 
 @Suite struct IssuingKeyTests {
-    @Test(arguments: [IssuingKey.Curve.p256, .p384])
-    func aKeyReadsBackAsItWasSaved(_ curve: IssuingKey.Curve) throws {
+    @Test(arguments: [IssuingKey.Kind.p256, .p384])
+    func aKeyReadsBackAsItWasSaved(_ curve: IssuingKey.Kind) throws {
         let key = try IssuingKey(generating: curve)
         let loaded = try IssuingKey(pkcs8PEM: key.pkcs8PEM())
-        #expect(loaded.curve == curve)
+        #expect(loaded.kind == curve)
         #expect(try loaded.subjectPublicKeyInfo() == key.subjectPublicKeyInfo())
     }
 

@@ -18,8 +18,8 @@ import Testing
         }
     }
 
-    @Test(arguments: [IssuingKey.Curve.p256, .p384])
-    func aGoodChainGivesTheLeafsKeyAndTheCommonValidity(_ curve: IssuingKey.Curve) throws {
+    @Test(arguments: [IssuingKey.Kind.p256, .p384])
+    func aGoodChainGivesTheLeafsKeyAndTheCommonValidity(_ curve: IssuingKey.Kind) throws {
         let chain = try Fixtures(keys: curve)
         let verified = try chain.verify()
         #expect(verified.leafPublicKey == chain.leafKey.publicKey)

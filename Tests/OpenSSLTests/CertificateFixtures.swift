@@ -18,7 +18,7 @@ struct CertificateFixtures {
     let leaf: Certificate
 
     init(
-        keys: IssuingKey.Curve = .p384,
+        keys: IssuingKey.Kind = .p384,
         root changeRoot: (inout CertificateBuilder) -> Void = { _ in },
         intermediate changeIntermediate: (inout CertificateBuilder) -> Void = { _ in },
         leaf changeLeaf: (inout CertificateBuilder) -> Void = { _ in }

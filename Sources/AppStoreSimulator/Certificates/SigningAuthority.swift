@@ -12,7 +12,11 @@ package struct SigningAuthority: Sendable {
     /// The marker of the intermediate.
     package static let intermediateExtension = "1.2.840.113635.100.6.2.1"
     /// How long new certificates are valid, in seconds: 20 years.
-    static let lifetime: TimeInterval = 20 * 365 * 86_400
+    static let lifetime: TimeInterval = 20 * year
+    /// In seconds.
+    static let year: TimeInterval = 365 * 86_400
+    /// The root is valid from 25 April 2006, as Apple's is that signs receipts.
+    private static let rootStart = Date(timeIntervalSince1970: 1_145_923_200)
 
     let root: Certificate
     let rootKey: IssuingKey
@@ -40,11 +44,10 @@ package struct SigningAuthority: Sendable {
     /// - Parameter now: the certificates are valid from a year before, for data that is dated back.
     /// - Throws: `OpenSSLError`
     package init(generatingAt now: Date) throws(OpenSSLError) {
-        let start = now - 365 * 86_400
+        let start = now - Self.year
         let end = now + Self.lifetime
         let rootKey = try IssuingKey(generating: .p384)
-        let root = try CertificateBuilder.authority("App Store Simulator Root", notBefore: start, notAfter: end)
-            .selfSigned(by: rootKey)
+        let root = try Self.rootBuilder(at: now).selfSigned(by: rootKey)
         let intermediateKey = try IssuingKey(generating: .p384)
         let intermediate = try Self.intermediateBuilder(notBefore: start, notAfter: end)
             .issued(to: intermediateKey.subjectPublicKeyInfo(), by: root, key: rootKey)
@@ -54,6 +57,11 @@ package struct SigningAuthority: Sendable {
         self.init(
             root: root, rootKey: rootKey, intermediate: intermediate, intermediateKey: intermediateKey, leaf: leaf,
             leafKey: leafKey)
+    }
+
+    static func rootBuilder(at now: Date) -> CertificateBuilder {
+        CertificateBuilder.authority(
+            "App Store Simulator Root", notBefore: min(rootStart, now - year), notAfter: now + lifetime)
     }
 
     static func intermediateBuilder(
@@ -126,7 +134,7 @@ package struct SigningAuthority: Sendable {
     }
 
     private func withNewLeaf(at date: Date, _ tampering: Tampering) throws(OpenSSLError) -> SigningAuthority {
-        let year: TimeInterval = 365 * 86_400
+        let year = Self.year
         let end = tampering == .expiredCertificate ? date - year : date + year
         let leaf = try Self.leafBuilder(
             notBefore: end - 2 * year, notAfter: end, marked: tampering != .missingLeafExtension
@@ -137,7 +145,7 @@ package struct SigningAuthority: Sendable {
     }
 
     private func withUnmarkedIntermediate(at date: Date) throws(OpenSSLError) -> SigningAuthority {
-        let year: TimeInterval = 365 * 86_400
+        let year = Self.year
         let intermediate = try Self.intermediateBuilder(notBefore: date - year, notAfter: date + year, marked: false)
             .issued(to: intermediateKey.subjectPublicKeyInfo(), by: root, key: rootKey)
         let leaf = try Self.leafBuilder(notBefore: date - year, notAfter: date + year)
