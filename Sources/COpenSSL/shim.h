@@ -16,6 +16,7 @@
 #include <openssl/params.h>
 #include <openssl/pem.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
 #include <openssl/x509.h>
 #include <openssl/x509_vfy.h>
 #include <openssl/x509v3.h>
@@ -58,6 +59,21 @@ static inline int copenssl_certificates_push(STACK_OF(X509) *stack, X509 *certif
 static inline int copenssl_certificates_count(const STACK_OF(X509) *stack) { return sk_X509_num(stack); }
 static inline X509 *copenssl_certificates_get(const STACK_OF(X509) *stack, int index) {
     return sk_X509_value(stack, index);
+}
+
+static inline void copenssl_certificates_free_all(STACK_OF(X509) *stack) { sk_X509_pop_free(stack, X509_free); }
+
+// The signers of signed data, which stay its own.
+static inline int copenssl_signers_count(CMS_ContentInfo *data) {
+    return sk_CMS_SignerInfo_num(CMS_get0_SignerInfos(data));
+}
+static inline CMS_SignerInfo *copenssl_signers_get(CMS_ContentInfo *data, int index) {
+    return sk_CMS_SignerInfo_value(CMS_get0_SignerInfos(data), index);
+}
+
+// Whether an error means that there was no memory, and says nothing about what was looked at.
+static inline int copenssl_is_out_of_memory(unsigned long code) {
+    return ERR_GET_REASON(code) == ERR_R_MALLOC_FAILURE;
 }
 
 // Stacks of general names, which own what is pushed.

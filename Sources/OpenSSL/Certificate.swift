@@ -102,6 +102,35 @@ package final class Certificate: @unchecked Sendable {
         return X509_get_ext_by_OBJ(pointer.pointer, object, -1) >= 0
     }
 
+    /// Bits of security of the key, such as 112 for RSA of 2048 bits; 0 for a key that cannot be read.
+    var keySecurityBits: CInt {
+        guard let key = X509_get0_pubkey(pointer.pointer) else {
+            OpenSSLError.clearQueue()
+            return 0
+        }
+        return EVP_PKEY_get_security_bits(key)
+    }
+
+    /// Bits of security of the issuer's signature, by its digest; 0 for an algorithm that libcrypto does not know.
+    var signatureSecurityBits: CInt {
+        var bits: CInt = 0
+        guard X509_get_signature_info(pointer.pointer, nil, nil, &bits, nil) == 1 else {
+            OpenSSLError.clearQueue()
+            return 0
+        }
+        return bits
+    }
+
+    /// Whether the issuer signed a digest of SHA-1.
+    var isSignedWithSHA1: Bool {
+        var digest: CInt = 0
+        guard X509_get_signature_info(pointer.pointer, &digest, nil, nil, nil) == 1 else {
+            OpenSSLError.clearQueue()
+            return false
+        }
+        return digest == NID_sha1
+    }
+
     /// SHA-256 of the DER, 32 bytes.
     ///
     /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.

@@ -3,9 +3,24 @@ package import Foundation
 
 /// Verification of chains of exactly three certificates: a leaf, an intermediate and a pinned root.
 package enum CertificateChain {
-    /// Bits of security that every signature and key of a chain must have, which rules out SHA-1 and short RSA keys
-    /// (`X509_VERIFY_PARAM_set_auth_level(3)`: level 2 is 112 bits).
-    private static let securityLevel: CInt = 2
+    /// What signatures and keys a chain may have.
+    package enum Strength: Sendable, Equatable {
+        /// 112 bits of security for every signature and key, which rules out SHA-1 and short RSA keys
+        /// (`X509_VERIFY_PARAM_set_auth_level(3)`: level 2).
+        case current
+        /// The same, but certificates may be signed with SHA-1, as those of app receipts were for many years.
+        case acceptingSHA1
+
+        /// libcrypto's level; at its lowest the bits are looked at here.
+        fileprivate var securityLevel: CInt {
+            switch self {
+            case .current: 2
+            case .acceptingSHA1: 0
+            }
+        }
+    }
+
+    private static let minimumSecurityBits: CInt = 112
 
     /// Verifies a chain by RFC 5280 in libcrypto's strict form.
     ///
@@ -24,19 +39,45 @@ package enum CertificateChain {
         leaf: Certificate, intermediate: Certificate, roots: [Certificate], at date: Date,
         requiredLeafExtension: String? = nil, requiredIntermediateExtension: String? = nil
     ) throws(CertificateChainError) -> VerifiedChain {
-        let root = try verifiedRoot(leaf: leaf, intermediate: intermediate, roots: roots, at: date)
-        try require(requiredLeafExtension, of: leaf, .leaf)
-        try require(requiredIntermediateExtension, of: intermediate, .intermediate)
+        let path = try verifyPath(
+            leaf: leaf, intermediates: [intermediate], roots: roots, at: date,
+            requiredLeafExtension: requiredLeafExtension, requiredIntermediateExtension: requiredIntermediateExtension)
         let key: ECPublicKey
         do throws(PublicKeyError) {
             key = try leaf.publicKey()
         } catch {
             throw CertificateChainError(.leaf, .unsupportedKey(error), text: error.description)
         }
+        return VerifiedChain(leafPublicKey: key, validity: path.validity)
+    }
+
+    /// Verifies the chain of a leaf whose key may be of any kind; the intermediate is found among those given.
+    ///
+    /// - Parameters:
+    ///   - leaf: The certificate whose key is wanted.
+    ///   - intermediates: Certificates one of which must have issued it; the others are passed over. Few: each may be tried.
+    ///   - strength: What signatures and keys are good enough.
+    /// - Returns: The certificates of the chain and the time in which all three are valid.
+    /// - Throws: ``CertificateChainError``
+    package static func verifyPath(
+        leaf: Certificate, intermediates: [Certificate], roots: [Certificate], at date: Date,
+        strength: Strength = .current, requiredLeafExtension: String? = nil,
+        requiredIntermediateExtension: String? = nil
+    ) throws(CertificateChainError) -> VerifiedPath {
+        let (intermediate, root) = try verified(
+            leaf: leaf, intermediates: intermediates, roots: roots, at: date, strength: strength)
+        if strength == .acceptingSHA1 {
+            try requireStrength(of: leaf, .leaf)
+            try requireStrength(of: intermediate, .intermediate)
+            try requireStrength(of: root, .root)
+        }
+        try require(requiredLeafExtension, of: leaf, .leaf)
+        try require(requiredIntermediateExtension, of: intermediate, .intermediate)
         let start = max(leaf.notBefore, intermediate.notBefore, root.notBefore)
         let end = min(leaf.notAfter, intermediate.notAfter, root.notAfter)
         // All three were valid at `date`, so that the intersection is not empty.
-        return VerifiedChain(leafPublicKey: key, validity: start..<max(start, end))
+        return VerifiedPath(
+            leaf: leaf, intermediate: intermediate, root: root, validity: start..<max(start, end))
     }
 
     /// Verifies a chain whose certificates are still in DER; see the other form.
@@ -66,22 +107,40 @@ package enum CertificateChain {
         throw CertificateChainError(role, .missingExtension(oid), text: "extension \(oid) is missing")
     }
 
-    /// Builds and verifies the chain.
+    /// Requires what libcrypto's level 2 does, but lets a certificate be signed with SHA-1.
     ///
-    /// - Returns: The root it ends in.
-    private static func verifiedRoot(
-        leaf: Certificate, intermediate: Certificate, roots: [Certificate], at date: Date
-    ) throws(CertificateChainError) -> Certificate {
-        let result: Result<Certificate, CertificateChainError>
+    /// A root's own signature proves nothing and is not looked at.
+    private static func requireStrength(
+        of certificate: Certificate, _ role: CertificateChainError.Role
+    ) throws(CertificateChainError) {
+        guard certificate.keySecurityBits >= minimumSecurityBits,
+            role == .root || certificate.isSignedWithSHA1 || certificate.signatureSecurityBits >= minimumSecurityBits
+        else { throw CertificateChainError(role, .rejected, text: "its key or signature is too weak") }
+    }
+
+    /// Builds and verifies the chain.
+    private static func verified(
+        leaf: Certificate, intermediates: [Certificate], roots: [Certificate], at date: Date, strength: Strength
+    ) throws(CertificateChainError) -> (intermediate: Certificate, root: Certificate) {
+        let result: Result<(intermediate: Certificate, root: Certificate), CertificateChainError>
         do throws(OpenSSLError) {
-            let verification = try ChainVerification(leaf: leaf, intermediate: intermediate, roots: roots)
-            try verification.configure(date: date, securityLevel: securityLevel)
-            result = verification.run(roots: roots)
+            let verification = try ChainVerification(leaf: leaf, intermediates: intermediates, roots: roots)
+            try verification.configure(date: date, securityLevel: strength.securityLevel)
+            result = verification.run(intermediates: intermediates, roots: roots)
         } catch {
             throw CertificateChainError(.leaf, .library, text: error.description)
         }
         return try result.get()
     }
+}
+
+/// The certificates of a chain that was verified, and for how long they hold.
+package struct VerifiedPath: Sendable {
+    package let leaf: Certificate
+    package let intermediate: Certificate
+    package let root: Certificate
+    /// The time in which all three are valid; the end is excluded.
+    package let validity: Range<Date>
 }
 
 /// What remains of a chain that was verified: whom it makes trustworthy, and for how long.

@@ -12,14 +12,19 @@ struct ChainVerification: ~Copyable {
     /// Sets up a run that trusts the roots and nothing else.
     ///
     /// The certificates must outlive it.
-    init(leaf: Certificate, intermediate: Certificate, roots: [Certificate]) throws(OpenSSLError) {
+    init(leaf: Certificate, intermediates: [Certificate], roots: [Certificate]) throws(OpenSSLError) {
         let store = try OwnedPointer(X509_STORE_new(), release: X509_STORE_free, operation: "X509_STORE_new")
         for root in roots {
             try check(X509_STORE_add_cert(store.pointer, root.pointer.pointer), "X509_STORE_add_cert")
         }
         let untrusted = try OwnedPointer(
             copenssl_certificates_new(), release: copenssl_certificates_free, operation: "sk_X509_new_null")
-        try check(copenssl_certificates_push(untrusted.pointer, intermediate.pointer.pointer), "sk_X509_push")
+        for certificate in intermediates {
+            // It answers with the number of certificates.
+            guard copenssl_certificates_push(untrusted.pointer, certificate.pointer.pointer) > 0 else {
+                throw OpenSSLError(draining: "sk_X509_push")
+            }
+        }
         let context = try OwnedPointer(
             X509_STORE_CTX_new(), release: X509_STORE_CTX_free, operation: "X509_STORE_CTX_new")
         try check(
@@ -46,20 +51,26 @@ struct ChainVerification: ~Copyable {
 
     /// Builds the chain and checks it.
     ///
-    /// - Returns: The root that the chain ends in.
-    func run(roots: [Certificate]) -> Result<Certificate, CertificateChainError> {
+    /// - Returns: The intermediate and the root of the chain.
+    func run(
+        intermediates: [Certificate], roots: [Certificate]
+    ) -> Result<(intermediate: Certificate, root: Certificate), CertificateChainError> {
         let isValid = X509_verify_cert(context.pointer) == 1
         // What went wrong is in the context; the queue only repeats parts of it.
         OpenSSLError.clearQueue()
         guard isValid else { return .failure(error) }
         let chain = X509_STORE_CTX_get0_chain(context.pointer)
-        let last = copenssl_certificates_get(chain, 2)
         guard copenssl_certificates_count(chain) == 3,
-            let root = roots.first(where: { X509_cmp($0.pointer.pointer, last) == 0 })
+            let intermediate = Self.find(copenssl_certificates_get(chain, 1), among: intermediates),
+            let root = Self.find(copenssl_certificates_get(chain, 2), among: roots)
         else {
             return .failure(.init(.leaf, .chainLength, text: "the chain is not leaf, intermediate and root"))
         }
-        return .success(root)
+        return .success((intermediate, root))
+    }
+
+    private static func find(_ pointer: OpaquePointer?, among certificates: [Certificate]) -> Certificate? {
+        certificates.first { X509_cmp($0.pointer.pointer, pointer) == 0 }
     }
 
     /// Why the run failed.
