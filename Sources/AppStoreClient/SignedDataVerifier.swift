@@ -211,7 +211,7 @@ struct SignedDataOrigin: Sendable {
     /// only, and is checked where the configuration names it.
     func fault(_ kind: SignedDataKind, app: App, environment: AppStoreEnvironment) -> String? {
         if kind != .renewalInfo, kind != .realtimeRequest, bundleID != app.bundleID {
-            return "bundleId is not the app's"
+            return ServiceError.otherAppCause
         }
         if kind != .transaction, kind != .renewalInfo, environment == .production, let expected = app.appAppleID,
             appAppleID != expected

@@ -71,7 +71,7 @@ package enum ProblemResponse {
         case .unauthenticated, .signatureInvalid: .unauthorized
         case .missingScope: .forbidden
         case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
-            .deliveryNotFound, .notificationNotFound:
+            .deliveryNotFound, .notificationNotFound, .receiptNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .ownedByAnotherUser, .noProductionRelease,
@@ -120,6 +120,7 @@ package enum ProblemResponse {
         case .caseNotFound: "No such case"
         case .deliveryNotFound: "No such delivery"
         case .notificationNotFound: "No such notification"
+        case .receiptNotFound: "No such receipt"
         case .noOpenCase: "The user has no open case"
         case .severalOpenCases: "The user has several open cases"
         case .caseClosed: "The case takes no answer"

@@ -18,6 +18,8 @@ package struct App: Sendable, Hashable {
     package let guardianBlocksConsumption: Bool
     /// The oldest wording that a recorded consent may have been given to for the app's policy; nil for any.
     package let minimumWordingVersion: String?
+    /// The UUID by which answers about receipts name the app; nil for one made of its slug.
+    package let appFamilyID: String?
 
     /// What callers use as ids of the users.
     package enum UserIDs: String, Sendable, Hashable, CaseIterable {
@@ -34,7 +36,7 @@ package struct App: Sendable, Hashable {
         slug: String, bundleID: String, appAppleID: Int64? = nil,
         environments: Set<AppStoreEnvironment> = [.production, .sandbox],
         additionalConsumptionFields: Set<String> = [], userIDs: UserIDs = .opaque, ignoredTokens: Set<String> = [],
-        guardianBlocksConsumption: Bool = true, minimumWordingVersion: String? = nil
+        guardianBlocksConsumption: Bool = true, minimumWordingVersion: String? = nil, appFamilyID: String? = nil
     ) {
         self.slug = slug
         self.bundleID = bundleID
@@ -45,6 +47,7 @@ package struct App: Sendable, Hashable {
         self.ignoredTokens = Set(ignoredTokens.map { $0.lowercased() }).union([Self.nilToken])
         self.guardianBlocksConsumption = guardianBlocksConsumption
         self.minimumWordingVersion = minimumWordingVersion
+        self.appFamilyID = appFamilyID?.lowercased()
     }
 
     /// Whether the users' ids are the `appAccountToken`s of their purchases.

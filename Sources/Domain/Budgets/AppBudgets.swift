@@ -142,7 +142,7 @@ struct RateBudget: Sendable {
     /// Counts a caller's calls.
     mutating func add(_ calls: Int = 1, by caller: String, _ priority: CallPriority, at minute: Int) {
         switch priority {
-        case .interactive: interactive.add(calls, by: caller, at: minute)
+        case .interactive, .background: interactive.add(calls, by: caller, at: minute)
         case .deadlineBound: deadlineBound.add(calls, by: caller, at: minute)
         }
     }
@@ -187,7 +187,7 @@ extension RateBudget {
 
     private func counts(for priority: CallPriority) -> (asked: SharedCount, other: SharedCount) {
         switch priority {
-        case .interactive: (interactive, deadlineBound)
+        case .interactive, .background: (interactive, deadlineBound)
         case .deadlineBound: (deadlineBound, interactive)
         }
     }
@@ -219,6 +219,7 @@ extension RateLimit {
         switch priority {
         case .interactive: callsPerHour - max(reserved, otherTotal)
         case .deadlineBound: callsPerHour - otherTotal
+        case .background: (callsPerHour - max(reserved, otherTotal)) / 2
         }
     }
 }

@@ -4,6 +4,8 @@ package enum CallPriority: String, Sendable, Hashable, CaseIterable {
     case interactive
     /// Work that must reach Apple before a deadline: consumption. It may use the reserved share.
     case deadlineBound
+    /// Work that can wait: it counts as interactive, and leaves half of what that may use to those who wait.
+    case background
 }
 
 /// One attempt to call Apple, as the budget counts it.

@@ -178,6 +178,7 @@ extension ServiceError {
         case caseNotFound = "case-not-found"
         case deliveryNotFound = "delivery-not-found"
         case notificationNotFound = "notification-not-found"
+        case receiptNotFound = "receipt-not-found"
         case environmentNotAllowed = "environment-not-allowed"
         case noTransactionKnown = "no-transaction-known"
         case linkConflict = "link-conflict"
@@ -221,7 +222,7 @@ extension ServiceError {
                 .environmentNotAllowed, .appleRejected, .idempotencyKeyReused, .notificationNotSigned:
                 .invalidArgument
             case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
-                .deliveryNotFound, .notificationNotFound:
+                .deliveryNotFound, .notificationNotFound, .receiptNotFound:
                 .notFound
             case .methodNotAllowed: .unimplemented
             case .snapshotExpired, .cursorExpired, .notificationTooOld: .outOfRange

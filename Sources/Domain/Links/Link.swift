@@ -31,6 +31,8 @@ package enum LinkSource: String, Sendable, Hashable {
     case consumption
     /// A notification or transaction that Apple signed names both.
     case signedData
+    /// An app sent its receipt for the user, and Apple confirmed it.
+    case receipt
 }
 
 /// A statement that one of Apple's identifiers belongs to a user, from when until when.

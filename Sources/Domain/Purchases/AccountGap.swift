@@ -52,6 +52,12 @@ extension ServiceError {
         reason == .appleRejected && apple?.errorCode.map(Self.unknownIdentifierCodes.contains) == true
     }
 
+    /// Why signed data is not passed on that names another app.
+    package static let otherAppCause = "bundleId is not the app's"
+
+    /// Whether what Apple answered is signed for another app.
+    var isOfAnotherApp: Bool { reason == .appleAnswerInvalid && cause == Self.otherAppCause }
+
     /// The same failure, told of the identifier that Apple was asked about.
     func asked(about target: LinkTarget) -> ServiceError {
         ServiceError(

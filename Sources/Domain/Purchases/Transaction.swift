@@ -23,6 +23,7 @@ package struct Transaction: Sendable {
     package let isFamilyShared: Bool
     package let isAdvancedCommerce: Bool
     package let environment: AppStoreEnvironment
+    package let details: TransactionDetails
     /// The decoded payload: a JSON object, verified and well-formed.
     package let payload: [UInt8]
     /// The signed form, as Apple sent it (compact JWS).
@@ -34,7 +35,7 @@ package struct Transaction: Sendable {
         productType: ProductType? = nil, purchaseDate: Date, expiresDate: Date? = nil, signedDate: Date,
         revocationDate: Date? = nil,
         isFamilyShared: Bool = false, isAdvancedCommerce: Bool = false, environment: AppStoreEnvironment,
-        payload: [UInt8], signed: String
+        details: TransactionDetails = TransactionDetails(), payload: [UInt8], signed: String
     ) {
         self.transactionID = transactionID
         self.originalTransactionID = originalTransactionID
@@ -50,6 +51,7 @@ package struct Transaction: Sendable {
         self.isFamilyShared = isFamilyShared
         self.isAdvancedCommerce = isAdvancedCommerce
         self.environment = environment
+        self.details = details
         self.payload = payload
         self.signed = signed
     }
@@ -66,6 +68,24 @@ package struct Transaction: Sendable {
             purchaseDate: purchaseDate, expiresDate: expiresDate, isFamilyShared: isFamilyShared,
             isAdvancedCommerce: isAdvancedCommerce)
     }
+}
+
+/// What a transaction says that no rule asks about, and that answers about receipts tell.
+package struct TransactionDetails: Sendable, Equatable {
+    package var quantity: Int?
+    /// ISO 4217.
+    package var currency: String?
+    /// In thousandths of the currency.
+    package var price: Int64?
+    /// The storefront's country, ISO 3166-1 alpha-3.
+    package var storefront: String?
+    package var originalPurchaseDate: Date?
+    /// Such as `FREE_TRIAL`.
+    package var offerDiscountType: String?
+    /// Whether the customer has moved to a better subscription of the same group.
+    package var isUpgraded = false
+
+    package init() {}
 }
 
 /// Identifies a purchase within an app.

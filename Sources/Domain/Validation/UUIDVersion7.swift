@@ -15,6 +15,24 @@ package enum UUIDVersion7 {
     package static func make(milliseconds: UInt64, random: (UInt64, UInt64)) -> String {
         let high = milliseconds << 16 | 0x7000 | random.0 & 0x0FFF
         let low = 0x8000_0000_0000_0000 | random.1 >> 2
+        return UUIDText.text(high: high, low: low)
+    }
+}
+
+/// UUIDs made of something else, such as the digest of what they name.
+///
+/// Source: RFC 9562 section 5.8
+enum UUIDVersion8 {
+    /// The UUID of these bits, all but those of version and variant.
+    static func text(high: UInt64, low: UInt64) -> String {
+        UUIDText.text(
+            high: high & 0xFFFF_FFFF_FFFF_0FFF | 0x8000, low: low & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+    }
+}
+
+/// The text of a UUID.
+private enum UUIDText {
+    static func text(high: UInt64, low: UInt64) -> String {
         let digits = hexadecimal(high) + hexadecimal(low)
         var text = ""
         for (index, digit) in digits.enumerated() {
