@@ -60,7 +60,10 @@ extension FieldValue {
         }
     }
 
-    /// Objects further in than in a field of the body come without their members: no rule looks at those.
+    /// How many arrays and objects a value may be in for rules to look at what it holds: each level is read anew.
+    private static let maximumDepth = 3
+
+    /// Arrays and objects further in come empty: no rule looks at those.
     private static func fields(of members: JSONMembers, depth: Int = 0) -> [String: FieldValue] {
         Dictionary(members.map { ($0.key, FieldValue($0.value, depth: depth)) }) { first, _ in first }
     }
@@ -72,9 +75,10 @@ extension FieldValue {
             case .bool: .boolean(slice.bool ?? false)
             case .number: slice.int64.map(FieldValue.integer) ?? .number(slice.double ?? .infinity)
             case .string: .string(slice.string ?? "")
-            case .array: .array(slice.array?.map { FieldValue($0, depth: 1) } ?? [])
-            case .object where depth > 0: .object([:])
-            case .object: .object(slice.object.map { Self.fields(of: $0, depth: 1) } ?? [:])
+            case .array where depth >= Self.maximumDepth: .array([])
+            case .array: .array(slice.array?.map { FieldValue($0, depth: depth + 1) } ?? [])
+            case .object where depth >= Self.maximumDepth: .object([:])
+            case .object: .object(slice.object.map { Self.fields(of: $0, depth: depth + 1) } ?? [:])
             }
     }
 }

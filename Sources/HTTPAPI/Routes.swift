@@ -7,7 +7,7 @@ package enum Routes {
     package static func api(_ services: Services) -> [Route] {
         let list = Route(.get, "/v1/apps", .authenticated) { AppRoutes.list(services.apps, $0) }
         return [list] + users(services) + refundRequests(services) + received(services) + transactions(services)
-            + apple(services)
+            + apple(services) + signatures(services)
     }
 
     /// What is known of a user.
@@ -141,6 +141,21 @@ package enum Routes {
             Route(
                 .post, "/v1/apps/{app}/appleNotificationHistory:query", .notificationsRead, in: apps, body: .json,
                 handler: notifications.history),
+        ]
+    }
+
+    /// What an app hands to StoreKit.
+    private static func signatures(_ services: Services) -> [Route] {
+        let path = "/v1/apps/{app}/signatures/"
+        let signatures = SignatureRoutes(source: services.signatures)
+        func route(_ kind: String, _ handler: @escaping Route.AppHandler) -> Route {
+            Route(.post, path + kind, .signaturesCreate, in: services.apps, body: .json, handler: handler)
+        }
+        return [
+            route("promotionalOffer", signatures.promotionalOffer),
+            route("introductoryOffer", signatures.introductoryOffer),
+            route("advancedCommerce", signatures.advancedCommerce),
+            route("promotionalOfferV1", signatures.originalPromotionalOffer),
         ]
     }
 

@@ -67,6 +67,17 @@ package final class KeyRing: Sendable {
     /// The key that signs for an app.
     func activeKey(for app: App) -> Key? { roles.withLock { $0.activeByApp[app.slug] } }
 
+    /// The key to sign with for an app.
+    ///
+    /// - Throws: `keyUnavailable` when it has none.
+    func signingKey(for app: App) throws(ServiceError) -> Key {
+        guard let key = activeKey(for: app) else {
+            throw ServiceError(
+                .keyUnavailable, "App `\(app.slug)` has no active key; declare one in the configuration's `keys`.")
+        }
+        return key
+    }
+
     /// The id of the key that signs for an app, for whoever must not see the key.
     package func activeKeyID(for app: App) -> String? { activeKey(for: app)?.keyID }
 

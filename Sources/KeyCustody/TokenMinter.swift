@@ -36,11 +36,7 @@ package struct TokenMinter: TokenSource {
     }
 
     package func token(for app: App) async throws(ServiceError) -> BearerToken {
-        guard let key = keys.activeKey(for: app) else {
-            throw ServiceError(
-                .keyUnavailable, "App `\(app.slug)` has no active key; declare one in the configuration's `keys`.")
-        }
-        return try token(with: key, for: app)
+        try token(with: keys.signingKey(for: app), for: app)
     }
 
     private func token(with key: KeyRing.Key, for app: App) throws(ServiceError) -> BearerToken {

@@ -35,7 +35,8 @@ extension Services.Ports {
             issuerID: "11111111-2222-3333-4444-555555555555", bearerTokens: [], digest: { $0 },
             makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil }, readToken: { _ in nil })
         return Services.Ports(
-            store: store, changes: changes, appStore: appStore, verifier: verifier, budgets: budgets,
+            store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), verifier: verifier,
+            budgets: budgets,
             pageTokens: pageTokens, credentials: credentials, clock: clock, makeID: TestCode.makeIDs(),
             makeSnapshotID: { UUID().uuidString }, digest: { $0 }, logger: logger)
     }
@@ -93,5 +94,27 @@ package final class FakeNotificationVerifier: NotificationVerifier {
         return NotificationClaims(
             notificationUUID: notification.notificationUUID, environment: notification.environment,
             signedAt: notification.signedDate.map(Date.init(milliseconds:)))
+    }
+}
+
+/// Signs with nothing: what is given out is made of what was asked for.
+package struct FakeSignatures: SignatureSource {
+    package static let keyID = "ABCDEFGHIJ"
+    package static let nonce = "11111111-2222-4333-8444-555555555555"
+
+    package init() {}
+
+    package func signature(for request: StoreKitRequest, app: App) async throws(ServiceError) -> StoreKitSignature {
+        StoreKitSignature(
+            value: "\(app.slug) \(request)", keyID: Self.keyID, nonce: Self.nonce,
+            issuedAt: Date(timeIntervalSince1970: 1_700_000_000))
+    }
+
+    package func signature(
+        for offer: OriginalPromotionalOffer, app: App
+    ) async throws(ServiceError) -> OriginalPromotionalOfferSignature {
+        OriginalPromotionalOfferSignature(
+            value: Array("\(app.slug) \(offer.applicationUsername)".utf8), keyID: Self.keyID, nonce: Self.nonce,
+            timestamp: 1_700_000_000_000)
     }
 }

@@ -47,6 +47,7 @@ struct Adapters: Sendable {
             clock: clock, meter: meter, logger: logger)
         ports = Services.Ports(
             store: store, changes: store.changes, appStore: client,
+            signatures: StoreKitSigner(keys: keys, clock: clock, metrics: metrics),
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
             budgets: budgets, pageTokens: try await PageTokenCoder(store: store),

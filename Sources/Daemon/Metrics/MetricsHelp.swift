@@ -29,6 +29,8 @@ enum MetricsHelp {
         "purser_clock_machine_ahead_seconds":
             "How far the machine's clock is ahead of the time that Purser goes by; below zero behind it.",
         "purser_sending_held": "1 while nothing is sent because the store came from a backup, else 0.",
+        "purser_signatures_made": "Requests of apps to StoreKit signed, by kind.",
+        "purser_signature_failures": "Requests of apps to StoreKit that could not be signed, by kind.",
         "purser_tokens_minted": "Tokens for Apple signed.",
         "purser_token_mint_failures": "Tokens for Apple that could not be signed.",
     ]

@@ -62,6 +62,8 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case notificationsWrite = "notifications:write"
     case notificationsTest = "notifications:test"
     case limitsRead = "limits:read"
+    /// Have signed what an app hands to StoreKit.
+    case signaturesCreate = "signatures:create"
     /// Retention Messaging, through the Apple-compatible doors only.
     case retentionMessagingManage = "retentionMessaging:manage"
     /// Advanced Commerce server calls, through the Apple-compatible doors only.

@@ -9,6 +9,8 @@ package struct Services: Sendable {
     package let apps: AppCatalog
     /// Apple's API itself, for routes that pass a question on.
     package let appStore: any AppStoreServerAPI
+    /// Signs what apps hand to StoreKit.
+    package let signatures: any SignatureSource
     package let refunds: Refunds
     package let purchases: Purchases
     package let access: Access
@@ -23,6 +25,7 @@ package struct Services: Sendable {
             now: ports.clock.monotonicNow)
         apps = settings.apps
         appStore = ports.appStore
+        signatures = ports.signatures
         clock = ports.clock
         refunds = Refunds(ports.refunds, settings: settings, snapshots: snapshots)
         purchases = Purchases(ports.purchases, snapshots: snapshots)
@@ -54,6 +57,7 @@ extension Services {
     /// What services need of the world, group by group; any of it can be replaced by itself.
     package struct Ports: Sendable {
         package var appStore: any AppStoreServerAPI
+        package var signatures: any SignatureSource
         package var clock: ServiceClock
         package var refunds: Refunds.Ports
         package var purchases: Purchases.Ports
@@ -66,6 +70,7 @@ extension Services {
         ///   - store: keeps everything.
         ///   - changes: tells of every commit that kept events.
         ///   - appStore: Apple's API.
+        ///   - signatures: signs what apps hand to StoreKit.
         ///   - verifier: tells whether Apple signed a notification.
         ///   - budgets: Apple's rate limits, which `appStore` keeps to.
         ///   - pageTokens: writes and reads the tokens of pages.
@@ -76,13 +81,14 @@ extension Services {
         ///   - digest: SHA-256.
         ///   - logger: where trouble is told.
         package init(
-            store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI,
+            store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI, signatures: any SignatureSource,
             verifier: any NotificationVerifier,
             budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials, clock: ServiceClock,
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
             digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
         ) {
             self.appStore = appStore
+            self.signatures = signatures
             self.clock = clock
             refunds = Refunds.Ports(
                 deliveries: store, cases: store, consents: store, links: store, notifications: store,

@@ -26,6 +26,9 @@ package struct AppleIdentifier: Sendable {
     package static let product = AppleIdentifier(
         noun: "A product id", maximumLength: 255, punctuation: "-_.",
         appleError: AppleErrorName("InvalidProductIdError", 4_000_023))
+    /// The identifier of an offer, as App Store Connect has it.
+    package static let offer = AppleIdentifier(
+        noun: "An offer identifier", maximumLength: 255, punctuation: "-_.", appleError: nil)
     /// The token that Request a Test Notification returns.
     package static let testNotification = AppleIdentifier(
         noun: "A test notification token", maximumLength: 255, punctuation: "-_",

@@ -7,7 +7,6 @@ package enum FieldValue: Sendable, Equatable {
     case number(Double)
     case string(String)
     case array([FieldValue])
-    /// An object; without its members where no rule of ours looks at them.
     case object([String: FieldValue])
 
     /// What a caller would call it.
@@ -207,9 +206,34 @@ extension FieldReader {
 
     /// What an object of the body holds, read by a reader of its own; its violations name the object too.
     package mutating func object<Value>(
-        _ name: String, expected: String, _ read: (inout FieldReader) -> Value?
+        _ name: String, isRequired: Bool = true, expected: String, _ read: (inout FieldReader) -> Value?
     ) -> Value? {
-        guard let value = take(name, .body, isRequired: true, { expected }, nil) else { return nil }
+        guard let value = take(name, .body, isRequired: isRequired, { expected }, nil) else { return nil }
+        return members(of: value, name, expected, read)
+    }
+
+    /// What an object of the body holds, where only its rules matter.
+    package mutating func object(
+        _ name: String, isRequired: Bool = true, expected: String, _ check: (inout FieldReader) -> Void
+    ) {
+        _ = object(name, isRequired: isRequired, expected: expected) { fields -> Void? in check(&fields) }
+    }
+
+    /// An array of at least one object, where only their rules matter; violations name an object by its position.
+    package mutating func objects(_ name: String, isRequired: Bool = true, _ check: (inout FieldReader) -> Void) {
+        let expected = "an array of at least one object"
+        guard let elements = array(name, isRequired: isRequired, expected: expected) else { return }
+        if elements.isEmpty {
+            note(name, "count", "`\(qualified(name))` must be \(expected); leave it out if there is none.")
+        }
+        for (index, element) in elements.enumerated() {
+            _ = members(of: element, "\(name)[\(index)]", "an object") { fields -> Void? in check(&fields) }
+        }
+    }
+
+    private mutating func members<Value>(
+        of value: FieldValue, _ name: String, _ expected: String, _ read: (inout FieldReader) -> Value?
+    ) -> Value? {
         guard case .object(let members) = value else { return refuse(value, name, expected, nil) }
         var fields = FieldReader(body: members, prefix: qualified(name) + ".")
         let result = read(&fields)
