@@ -174,8 +174,10 @@ package struct Route: Sendable {
         self.init(method, path, .anyScope(scopes), in: apps, body: .none, goesOn: false, handler: handler)
     }
 
-    private init(
-        _ method: HTTPRequest.Method, _ path: String, _ access: Access, in apps: AppCatalog, body: Body, goesOn: Bool,
+    /// A route below `/v1/apps/{app}` with any other access.
+    init(
+        _ method: HTTPRequest.Method, _ path: String, _ access: Access, in apps: AppCatalog, body: Body,
+        goesOn: Bool = false,
         handler: @escaping AppHandler
     ) {
         self.method = method

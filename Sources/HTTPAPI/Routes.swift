@@ -172,6 +172,7 @@ package enum Routes {
     package static func admin(_ services: Services, health: any HealthReporter) -> [Route] {
         let callers = CallerRoutes(service: services.access.keys)
         let store = StoreRoutes(store: services.operations.store)
+        let links = LinkImportRoutes(service: services.purchases.links)
         return [
             Route(.get, "/healthz", .open) { _ in await HealthRoutes.report(health) },
             Route(.get, "/v1/apps", .open) { _ in await AppRoutes.listWithKeys(services.apps, health) },
@@ -180,6 +181,8 @@ package enum Routes {
             Route(.delete, "/v1/callers/{name}/keys/{keyId}", .open, handler: callers.revokeKey),
             Route(.post, "/v1/store:backup", .open, body: .json, handler: store.backup),
             Route(.post, "/v1/store:check", .open, handler: store.check),
+            Route(
+                .post, "/v1/apps/{app}/links:import", .open, in: services.apps, body: .json, handler: links.importLinks),
             Route(.post, "/v1/deliveries:release", .open, handler: store.release),
         ]
     }

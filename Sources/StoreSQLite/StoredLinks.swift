@@ -64,6 +64,13 @@ extension SQLiteStore: LinkStore {
         }
     }
 
+    package func importLinks(_ statements: [Link]) async throws(ServiceError) -> [LinkRules.Decision] {
+        try await write("import links") { database in
+            // One after the other, as what one teaches from notifications is known to the next.
+            try statements.map { try LinkRow.importLink($0, in: database) }
+        }
+    }
+
     package func end(
         app: String, user: UserID, target: LinkTarget, at date: Date
     ) async throws(ServiceError) -> [Link] {
@@ -107,12 +114,13 @@ struct LinkRow: Sendable {
     }
 
     static func insert(_ link: Link, into database: Database) throws {
-        try database.execute(
+        let statement = try database.cachedStatement(
             sql: """
                 INSERT INTO link
                     (app, user, kind, value, environment, source, validFrom, validUntil, createdAt, createdBy, userFolded)
                 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-                """,
+                """)
+        try statement.execute(
             arguments: [
                 link.app, bytes(link.user), link.target.kind.rawValue, link.target.value, link.environment?.rawValue,
                 link.source.rawValue, link.validFrom?.milliseconds, link.validUntil?.milliseconds,
@@ -161,6 +169,11 @@ struct LinkRow: Sendable {
         _ statement: Link, transfer: Bool, in database: Database
     ) throws -> LinkRules.Decision {
         try apply(statement, in: database) { LinkRules.declare($0, existing: $1, transfer: transfer) }
+    }
+
+    /// Applies `LinkRules.importing` and carries its decision out.
+    static func importLink(_ statement: Link, in database: Database) throws -> LinkRules.Decision {
+        try apply(statement, in: database) { LinkRules.importing($0, existing: $1) }
     }
 
     /// Applies `LinkRules.learn` and carries its decision out.
@@ -237,13 +250,5 @@ struct LinkRow: Sendable {
                 try learnFromNotifications(token, app: app, at: latest.createdAt, in: database)
             }
         }
-    }
-}
-
-extension Link {
-    fileprivate func ended(at date: Date) -> Link {
-        Link(
-            app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
-            validUntil: date, createdAt: createdAt, createdBy: createdBy)
     }
 }

@@ -18,7 +18,7 @@ package struct CaseStoreContract: Sendable, CustomTestStringConvertible {
         self.check = check
     }
 
-    package static let cases = order + listing + ending + owners
+    package static let cases = order + listing + ending + owners + imports
 
     private static let order: [CaseStoreContract] = [
         CaseStoreContract("a case comes back whole") { store in

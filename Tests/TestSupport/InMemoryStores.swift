@@ -19,6 +19,10 @@ package actor InMemoryLinkStore: LinkStore {
         apply(LinkRules.declare(statement, existing: existing(statement), transfer: transfer))
     }
 
+    package func importLinks(_ statements: [Link]) async throws(ServiceError) -> [LinkRules.Decision] {
+        statements.map { apply(LinkRules.importing($0, existing: existing($0))) }
+    }
+
     package func learn(_ statement: Link) async throws(ServiceError) -> LinkRules.Decision {
         apply(LinkRules.learn(statement, existing: existing(statement)))
     }
@@ -62,27 +66,12 @@ package actor InMemoryLinkStore: LinkStore {
     }
 
     private func apply(_ decision: LinkRules.Decision) -> LinkRules.Decision {
-        switch decision {
-        case .keep, .conflict: break
-        case .replace(let old, let new): replace(old, with: new)
-        case .insert(let new): links.append(new)
-        case .transfer(let old, let date, let new):
-            for link in old { replace(link, with: link.ended(at: date)) }
-            links.append(new)
-        }
+        links = decision.applied(to: links)
         return decision
     }
 
     private func replace(_ old: Link, with new: Link) {
         if let index = links.firstIndex(of: old) { links[index] = new }
-    }
-}
-
-extension Link {
-    fileprivate func ended(at date: Date) -> Link {
-        Link(
-            app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
-            validUntil: date, createdAt: createdAt, createdBy: createdBy)
     }
 }
 

@@ -12,12 +12,14 @@ package struct LinkStoreContract: Sendable, CustomTestStringConvertible {
     /// Runs the case on a fresh store.
     package func run(on make: Make) async throws { try await check(try await make()) }
 
-    private init(_ description: String, _ check: @escaping @Sendable (any LinkStore) async throws -> Void) {
+    init(_ description: String, _ check: @escaping @Sendable (any LinkStore) async throws -> Void) {
         testDescription = description
         self.check = check
     }
 
-    package static let cases: [LinkStoreContract] = [
+    package static let cases = declarations + imports
+
+    private static let declarations: [LinkStoreContract] = [
         LinkStoreContract("a declared link is found by user and by identifier, with all that was said") { store in
             let link = try Link.sample(
                 .appAccountToken, "3F2504E0-4F89-11D3-9A0C-0305E82C3301", user: "ÄLICE/1", environment: .sandbox)

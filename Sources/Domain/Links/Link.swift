@@ -27,6 +27,8 @@ package struct LinkTarget: Sendable, Hashable {
 package enum LinkSource: String, Sendable, Hashable {
     /// A caller with `links:write` said so.
     case declared
+    /// An operator took it over from where links were kept before; counts as declared.
+    case imported = "import"
     /// Apple accepted a consumption call that named the user.
     case consumption
     /// A notification or transaction that Apple signed names both.
@@ -70,6 +72,13 @@ package struct Link: Sendable, Hashable {
     /// Whether the link is in force now: not ended.
     package var isInForce: Bool { validUntil == nil }
 
+    /// The link as it is once it has ended.
+    package func ended(at date: Date) -> Link {
+        Link(
+            app: app, user: user, target: target, environment: environment, source: source, validFrom: validFrom,
+            validUntil: date, createdAt: createdAt, createdBy: createdBy)
+    }
+
     /// Whether the link held at an instant.
     package func isValid(at instant: Date) -> Bool {
         if let validFrom, instant < validFrom { return false }
@@ -101,6 +110,10 @@ package protocol LinkStore: Sendable {
 
     /// Applies `LinkRules.learn` and returns its decision, carried out.
     func learn(_ statement: Link) async throws(ServiceError) -> LinkRules.Decision
+
+    /// Applies `LinkRules.importing` to one statement after the other and returns the decisions, carried out: the end is that
+    /// of as many operations, and all of it is one.
+    func importLinks(_ statements: [Link]) async throws(ServiceError) -> [LinkRules.Decision]
 
     /// Ends the user's links to an identifier that are in force.
     ///

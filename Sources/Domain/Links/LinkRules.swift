@@ -30,7 +30,7 @@ package enum LinkRules {
         let current = existing.filter { $0.isInForce && $0.covers(statement.environment) }
         if let own = current.first(where: { $0.user == statement.user }) {
             let environment = own.environment ?? statement.environment
-            if own.source == .declared, own.environment == environment { return .keep(own) }
+            if own.source.isStated, own.environment == environment { return .keep(own) }
             return .replace(
                 old: own,
                 new: statement.with(environment: environment, validFrom: own.validFrom))

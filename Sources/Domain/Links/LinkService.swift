@@ -5,8 +5,8 @@ package struct LinkService: Sendable {
     /// The longest identifier, in bytes of UTF-8.
     static let maximumValueBytes = 128
 
-    private let store: any LinkStore
-    private let now: WallClock
+    let store: any LinkStore
+    let now: WallClock
 
     package init(store: any LinkStore, now: @escaping WallClock) {
         self.store = store
@@ -56,7 +56,8 @@ package struct LinkService: Sendable {
         try await store.links(app: app.slug, user: user)
     }
 
-    private static func onlyEnvironment(of app: App) -> AppStoreEnvironment? {
+    /// The environment of an app that has but one.
+    static func onlyEnvironment(of app: App) -> AppStoreEnvironment? {
         app.environments.count == 1 ? app.environments.first : nil
     }
 
