@@ -5,7 +5,7 @@ import JSON
 import TestSupport
 
 /// One user's purchases and the internal services that talk about them: buys, has refunds requested, answers, declines,
-/// cancels and changes its mind about consent, and repeats whatever got no answer.
+/// cancels, changes its mind about consent, gives purchases away, and repeats whatever got no answer.
 struct CrashCaller: Sendable {
     let stage: DaemonStage
     let life: DaemonLife
@@ -17,9 +17,9 @@ struct CrashCaller: Sendable {
     let account: String
     let seed: UInt64
 
-    private static let app = "/v1/apps/coins"
+    static let app = "/v1/apps/coins"
     /// How often an answer is looked for that may never come, such as a case whose notification was lost.
-    private static let patience = 8
+    static let patience = 8
 
     private var isStopping: Bool { stopping.now != nil }
 
@@ -30,9 +30,12 @@ struct CrashCaller: Sendable {
         _ = try await ask("PUT", "\(Self.app)/users/\(user)/links/transactionId/\(buy(&generator))")
         while !isStopping {
             switch Int.random(in: 0..<100, using: &generator) {
-            case ..<25: try await sendByTransaction(&generator)
-            case ..<40: try await answerBeforeCase(&generator)
-            case ..<55: try await sendByUser(&generator)
+            case ..<18: try await sendByTransaction(&generator)
+            case ..<30: try await answerBeforeCase(&generator)
+            case ..<42: try await sendByUser(&generator)
+            case ..<50: try await sendAndSetToken(&generator)
+            case ..<58: try await sendAndTransfer(&generator)
+            case ..<66: try await rescind(&generator)
             default: try await answerCase(&generator)
             }
         }
@@ -43,12 +46,12 @@ struct CrashCaller: Sendable {
         var generator = SeededGenerator(seed: seed &+ 1)
         while !isStopping {
             try await ledger.moreAnswers(Int.random(in: 3..<30, using: &generator))
-            try await putConsent(false)
+            try await putConsent(false, of: user)
             await stage.simulator.readSockets()
             ledger.withdraw(user)
             try await ledger.moreAnswers(Int.random(in: 1..<20, using: &generator))
             ledger.consent(user)
-            try await putConsent(true)
+            try await putConsent(true, of: user)
         }
     }
 
@@ -101,14 +104,18 @@ struct CrashCaller: Sendable {
     // MARK: Purchases
 
     private func buy(_ generator: inout SeededGenerator) throws -> String {
+        let id = try buy(&generator, token: user, by: account).transactionId
+        guard let id else { throw DaemonStage.Failure(description: "a purchase without an id") }
+        return id
+    }
+
+    func buy(_ generator: inout SeededGenerator, token: String?, by account: String) throws -> TransactionPayload {
         var purchase = TransactionPayload()
         purchase.bundleId = DaemonStage.bundleID
         purchase.productId = "gems.\(Int.random(in: 1...5, using: &generator))"
         purchase.type = .consumable
-        purchase.appAccountToken = user
-        let id = try stage.simulator.state.buy(purchase, by: account).transactionId
-        guard let id else { throw DaemonStage.Failure(description: "a purchase without an id") }
-        return id
+        purchase.appAccountToken = token
+        return try stage.simulator.state.buy(purchase, by: account)
     }
 
     private func begin(_ generator: inout SeededGenerator) throws -> CrashEvidence.Send {
@@ -116,9 +123,11 @@ struct CrashCaller: Sendable {
     }
 
     /// Draws what Apple is to get, so that no two answers are alike.
-    private func begin(_ transaction: String, _ generator: inout SeededGenerator)
-        -> CrashEvidence.Send
-    {
+    ///
+    /// `holder`: whose withdrawals stand against it in the end; nil for the user's own.
+    func begin(
+        _ transaction: String, _ generator: inout SeededGenerator, of holder: String? = nil
+    ) -> CrashEvidence.Send {
         let isShort = Int.random(in: 0..<10, using: &generator) < 3
         // In whole milliseconds, as it goes over the wire.
         let later =
@@ -130,14 +139,14 @@ struct CrashCaller: Sendable {
                 "consumptionPercentage": .number(
                     JSONNumber(Int64.random(in: 0...100_000, using: &generator))),
             ], deadline: isShort ? Date(timeIntervalSince1970: Double(later) / 1000) : nil)
-        ledger.begin(send, of: user)
+        ledger.begin(send, of: holder ?? user)
         return send
     }
 
     // MARK: Requests
 
     /// Makes a request as often as it takes to be answered.
-    private func ask(
+    func ask(
         _ method: String, _ target: String, _ headers: [String: String] = [:], body: JSONValue? = nil,
         as caller: String = "billing"
     ) async throws -> LocalClient.Reply {
@@ -152,7 +161,7 @@ struct CrashCaller: Sendable {
     }
 
     /// Sends consumption, under one key however often it takes.
-    private func post(
+    func post(
         _ path: String, _ send: CrashEvidence.Send, _ generator: inout SeededGenerator,
         _ more: [String: JSONValue] = [:]
     ) async throws {
@@ -205,10 +214,17 @@ struct CrashCaller: Sendable {
         ledger.stop(.decision, [transaction])
     }
 
-    private func putConsent(_ isConsented: Bool) async throws {
-        let body: JSONValue = ["consented": .bool(isConsented), "source": "settings"]
-        try await Wait.until("consent to be recorded") {
-            try await ask("PUT", "\(Self.app)/users/\(user)/consent", body: body, as: "support").status == 200
+    func putConsent(_ isConsented: Bool, of user: String, isByGuardian: Bool = false) async throws {
+        let body: JSONValue = [
+            "consented": .bool(isConsented), "source": "settings", "guardian": .bool(isByGuardian),
+        ]
+        try await insist("PUT", "\(Self.app)/users/\(user)/consent", body: body)
+    }
+
+    /// Makes a request as often as it takes to succeed, through whatever goes wrong.
+    func insist(_ method: String, _ target: String, body: JSONValue? = nil) async throws {
+        try await Wait.until("\(method) \(target) to succeed") {
+            (200..<300).contains(try await ask(method, target, body: body, as: "support").status)
         }
     }
 }

@@ -122,10 +122,10 @@ extension CrashComparison {
         private var times: [Finding] {
             var findings: [Finding] = []
             for stop in stops {
-                let fault: Fault = stop.cause == .withdrawal ? .unconsented : .unwanted
+                let fault: Fault = [.withdrawal, .rescission].contains(stop.cause) ? .unconsented : .unwanted
                 let until = stop.until ?? .distantFuture
                 findings += receipts.filter { stop.from < $0.arrival && $0.arrival < until }.map {
-                    finding(fault, "something arrived at \($0.arrival), after \(stop.from)")
+                    finding(fault, "something arrived at \($0.arrival), after the \(stop.cause) of \(stop.from)")
                 }
             }
             return findings + records.flatMap(lateness)

@@ -9,7 +9,7 @@ struct CrashComparison: Sendable {
         case lost
         /// It was sent after its deadline.
         case late
-        /// It was sent after a withdrawal had been answered.
+        /// It was sent after a withdrawal had been answered, or a guardian's rescission was known.
         case unconsented
         /// It was sent after a caller had been answered that it never will be.
         case unwanted

@@ -121,6 +121,11 @@ struct CrashComparisonTests {
             } == [])
         #expect(
             faults {
+                $0.stops = [Self.stop(.rescission, from: 2, until: 10)]
+                $0.receipts += [Self.receipt(at: 3), Self.receipt(at: 11)]
+            } == [.unconsented])
+        #expect(
+            faults {
                 $0.stops = [Self.stop(.decision, from: 2)]
                 $0.receipts.append(Self.receipt(at: 3))
             } == [.unwanted])

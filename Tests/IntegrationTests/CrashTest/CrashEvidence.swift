@@ -43,6 +43,8 @@ struct CrashEvidence: Sendable {
         enum Cause: Sendable, Hashable {
             /// The user withdrew consent; until it is given again.
             case withdrawal
+            /// A guardian rescinded consent for the Apple Account, and that was known here; until a guardian consents again.
+            case rescission
             /// A case was declined, or a delivery cancelled.
             case decision
             /// A delivery was told to have ended without Apple.

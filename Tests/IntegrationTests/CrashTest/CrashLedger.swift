@@ -12,6 +12,8 @@ final class CrashLedger: Sendable {
         var withdrawals: [String: [CrashEvidence.Stop]] = [:]
         var repetitions = 0
         var answers = 0
+        /// How often each kind of fact was told to the end of its story.
+        var facts: [String: Int] = [:]
         /// Those who wait for a number of answers; nil once nobody is to wait any more.
         var waiting: [(answers: Int, OneTime<Void>)]? = []
     }
@@ -26,6 +28,15 @@ final class CrashLedger: Sendable {
     var hasDelivery: Bool {
         content.withLock { $0.evidence.sends.contains { $0.answers.contains { $0.deliveryID != nil } } }
     }
+
+    /// How often each kind of fact was told to the end of its story, for people.
+    var facts: String {
+        content.withLock { content in
+            content.facts.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " ")
+        }
+    }
+
+    func noteFact(_ kind: String) { content.withLock { $0.facts[kind, default: 0] += 1 } }
 
     func noteRepetition() { content.withLock { $0.repetitions += 1 } }
 
@@ -80,9 +91,11 @@ final class CrashLedger: Sendable {
         }
     }
 
-    /// From now on nothing about these transactions may be sent.
-    func stop(_ cause: CrashEvidence.Stop.Cause, _ transactions: Set<String>) {
-        let stop = CrashEvidence.Stop(cause: cause, transactions: transactions, from: Date())
+    /// From a time on, which is now unless it is given, nothing about these transactions may be sent.
+    func stop(
+        _ cause: CrashEvidence.Stop.Cause, _ transactions: Set<String>, from: Date = Date(), until: Date? = nil
+    ) {
+        let stop = CrashEvidence.Stop(cause: cause, transactions: transactions, from: from, until: until)
         content.withLock { $0.evidence.stops.append(stop) }
     }
 

@@ -61,7 +61,8 @@ struct CrashRun: Sendable {
         }
         let details = [
             "answers=\(ledger.answers) repetitions=\(ledger.repetitions) receipts=\(evidence.receipts.count) "
-                + "withdrawals=\(evidence.stops.count { $0.cause == .withdrawal }) events=\(evidence.followedEvents.count)"
+                + "withdrawals=\(evidence.stops.count { $0.cause == .withdrawal }) events=\(evidence.followedEvents.count)",
+            ledger.facts,
         ]
         return CrashReport(
             seed: plan.seed, kills: kills, comparison: CrashComparison(evidence), details: details)

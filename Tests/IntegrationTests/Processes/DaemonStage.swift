@@ -157,7 +157,10 @@ struct DaemonStage: Sendable {
 
     private func configurationText(webhookPort: Int) throws -> String {
         let scopes =
-            "[consumption:write, consumption:read, consent:write, events:read, links:write, notifications:read]"
+            """
+            [consumption:write, consumption:read, consent:write, events:read, links:write, notifications:read, \
+            transactions:write]
+            """
         let callers = try Self.callers.sorted { $0.key < $1.key }.map { name, token in
             let digest = try SHA256Digest.digest(Array(token.utf8)).map {
                 ($0 < 16 ? "0" : "") + String($0, radix: 16)
