@@ -83,8 +83,8 @@ package struct CMSSignedData: ~Copyable {
     /// Finds the one signer and its certificate.
     ///
     /// - Throws: ``CMSError`` for none or several, for one whose certificate is not there, and for algorithms other than RSA
-    ///   (PKCS #1 v1.5) and ECDSA with SHA-1 or SHA-2.
-    package func signer() throws(CMSError) -> CMSSigner {
+    ///   (PKCS #1 v1.5) and ECDSA with SHA-1 or SHA-256.
+    package func signer() throws(CMSError) -> CMSSignerInfo {
         guard let signer = signerPointer else { throw .signerCount(Int(max(0, copenssl_signers_count(data.pointer)))) }
         guard let certificate = certificates.first(where: { CMS_SignerInfo_cert_cmp(signer, $0.pointer.pointer) == 0 })
         else { throw .signerCertificateMissing }
@@ -92,14 +92,14 @@ package struct CMSSignedData: ~Copyable {
         var signatureAlgorithm: UnsafeMutablePointer<X509_ALGOR>?
         CMS_SignerInfo_get0_algs(signer, nil, nil, &digestAlgorithm, &signatureAlgorithm)
         let digestNumber = Self.number(of: digestAlgorithm)
-        guard let digest = CMSDigest.allCases.first(where: { $0.number == digestNumber }) else {
+        guard let digest = DigestAlgorithm.allCases.first(where: { $0.number == digestNumber }) else {
             throw .unsupportedAlgorithm(Self.name(of: digestNumber))
         }
         let signatureNumber = Self.number(of: signatureAlgorithm)
         guard digest.signatureNumbers.contains(signatureNumber) else {
             throw .unsupportedAlgorithm(Self.name(of: signatureNumber))
         }
-        return CMSSigner(
+        return CMSSignerInfo(
             certificate: certificate, digest: digest, hasSignedAttributes: CMS_signed_get_attr_count(signer) >= 0)
     }
 
@@ -117,7 +117,7 @@ package struct CMSSignedData: ~Copyable {
     ///
     /// - Returns: Whether they agree; nil without signed attributes.
     /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.
-    package func contentMatchesSignedAttributes(of signer: CMSSigner) throws(OpenSSLError) -> Bool? {
+    package func contentMatchesSignedAttributes(of signer: CMSSignerInfo) throws(OpenSSLError) -> Bool? {
         guard signer.hasSignedAttributes, let pointer = signerPointer else { return nil }
         defer { OpenSSLError.clearQueue() }
         // The third argument asks for an attribute that is there exactly once with exactly one value.
@@ -138,7 +138,7 @@ package struct CMSSignedData: ~Copyable {
     /// Checks the signature, over the signed attributes if there are any, else over the content.
     ///
     /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.
-    package func checkSignature(of signer: CMSSigner) throws(OpenSSLError) -> CMSSignatureResult {
+    package func checkSignature(of signer: CMSSignerInfo) throws(OpenSSLError) -> CMSSignatureResult {
         guard let pointer = signerPointer else { return .invalid }
         CMS_SignerInfo_set1_signer_cert(pointer, signer.certificate.pointer.pointer)
         guard signer.hasSignedAttributes else { return try checkSignatureOverContent(of: signer, pointer) }
@@ -147,7 +147,7 @@ package struct CMSSignedData: ~Copyable {
     }
 
     private func checkSignatureOverContent(
-        of signer: CMSSigner, _ pointer: OpaquePointer
+        of signer: CMSSignerInfo, _ pointer: OpaquePointer
     ) throws(OpenSSLError) -> CMSSignatureResult {
         guard let key = X509_get0_pubkey(signer.certificate.pointer.pointer),
             let signature = CMS_SignerInfo_get0_signature(pointer)
@@ -157,7 +157,7 @@ package struct CMSSignedData: ~Copyable {
             EVP_PKEY_CTX_new_from_pkey(nil, key, nil), release: EVP_PKEY_CTX_free,
             operation: "EVP_PKEY_CTX_new_from_pkey")
         guard EVP_PKEY_verify_init(context.pointer) == 1,
-            EVP_PKEY_CTX_set_signature_md(context.pointer, signer.digest.algorithm) == 1
+            EVP_PKEY_CTX_set_signature_md(context.pointer, signer.digest.pointer) == 1
         else { return try Self.refused("EVP_PKEY_verify_init") }
         let count = Int(max(0, ASN1_STRING_length(signature)))
         let bytes = ASN1_STRING_get0_data(signature)
@@ -169,7 +169,7 @@ package struct CMSSignedData: ~Copyable {
     /// Whether the signature holds another digest than the content's, which RSA lets one see: the key's owner did sign
     /// something, but not this.
     private func signedOtherDigest(
-        _ signature: UnsafePointer<UInt8>?, _ count: Int, key: OpaquePointer, of signer: CMSSigner
+        _ signature: UnsafePointer<UInt8>?, _ count: Int, key: OpaquePointer, of signer: CMSSignerInfo
     ) -> Bool {
         defer { OpenSSLError.clearQueue() }
         guard EVP_PKEY_is_a(key, "RSA") == 1,
@@ -178,12 +178,12 @@ package struct CMSSignedData: ~Copyable {
                 operation: "EVP_PKEY_CTX_new_from_pkey"),
             EVP_PKEY_verify_recover_init(context.pointer) == 1,
             EVP_PKEY_CTX_set_rsa_padding(context.pointer, RSA_PKCS1_PADDING) == 1,
-            EVP_PKEY_CTX_set_signature_md(context.pointer, signer.digest.algorithm) == 1
+            EVP_PKEY_CTX_set_signature_md(context.pointer, signer.digest.pointer) == 1
         else { return false }
         var recovered = [UInt8](repeating: 0, count: Int(max(0, EVP_PKEY_get_size(key))))
         var recoveredCount = recovered.count
         return EVP_PKEY_verify_recover(context.pointer, &recovered, &recoveredCount, signature, count) == 1
-            && recoveredCount == signer.digest.count
+            && recoveredCount == Int(EVP_MD_get_size(signer.digest.pointer))
     }
 
     /// What a refusal of libcrypto's means: a signature that does not hold, unless there was no memory to look at it.
@@ -193,24 +193,18 @@ package struct CMSSignedData: ~Copyable {
         return .invalid
     }
 
-    private func contentDigest(_ digest: CMSDigest) throws(OpenSSLError) -> [UInt8] {
+    private func contentDigest(_ algorithm: DigestAlgorithm) throws(OpenSSLError) -> [UInt8] {
         try withContent { (content) throws(OpenSSLError) in
-            var result = [UInt8](repeating: 0, count: digest.count)
-            var count = CUnsignedInt(0)
-            try check(
-                EVP_Digest(content?.baseAddress, content?.count ?? 0, &result, &count, digest.algorithm, nil),
-                "EVP_Digest")
-            guard Int(count) == digest.count else { throw OpenSSLError(draining: "EVP_Digest") }
-            return result
+            try algorithm.digest(content ?? UnsafeBufferPointer(start: nil, count: 0))
         }
     }
 }
 
 /// Who signed a ``CMSSignedData``, as that says itself.
-package struct CMSSigner: Sendable {
+package struct CMSSignerInfo: Sendable {
     package let certificate: Certificate
     /// What the content is digested with.
-    package let digest: CMSDigest
+    package let digest: DigestAlgorithm
     /// Whether it is attributes that are signed, which hold the content's digest, and not the content itself.
     package let hasSignedAttributes: Bool
 }
@@ -223,51 +217,19 @@ package enum CMSSignatureResult: Sendable, Equatable {
     case otherContent
 }
 
-/// The digests that a signature may be made with.
-package enum CMSDigest: String, Sendable, Equatable, CaseIterable {
-    case sha1 = "SHA-1"
-    case sha256 = "SHA-256"
-    case sha384 = "SHA-384"
-    case sha512 = "SHA-512"
-
+extension DigestAlgorithm {
     fileprivate var number: CInt {
         switch self {
         case .sha1: NID_sha1
         case .sha256: NID_sha256
-        case .sha384: NID_sha384
-        case .sha512: NID_sha512
         }
     }
 
     /// Those signature algorithms that go with it; the first two name the key alone.
     fileprivate var signatureNumbers: [CInt] {
-        let both: [CInt] =
-            switch self {
-            case .sha1: [NID_sha1WithRSAEncryption, NID_ecdsa_with_SHA1]
-            case .sha256: [NID_sha256WithRSAEncryption, NID_ecdsa_with_SHA256]
-            case .sha384: [NID_sha384WithRSAEncryption, NID_ecdsa_with_SHA384]
-            case .sha512: [NID_sha512WithRSAEncryption, NID_ecdsa_with_SHA512]
-            }
-        return [NID_rsaEncryption, NID_X9_62_id_ecPublicKey] + both
-    }
-
-    /// libcrypto's own, which lasts.
-    fileprivate var algorithm: OpaquePointer? {
         switch self {
-        case .sha1: EVP_sha1()
-        case .sha256: EVP_sha256()
-        case .sha384: EVP_sha384()
-        case .sha512: EVP_sha512()
-        }
-    }
-
-    /// Length in bytes.
-    package var count: Int {
-        switch self {
-        case .sha1: 20
-        case .sha256: 32
-        case .sha384: 48
-        case .sha512: 64
+        case .sha1: [NID_rsaEncryption, NID_X9_62_id_ecPublicKey, NID_sha1WithRSAEncryption, NID_ecdsa_with_SHA1]
+        case .sha256: [NID_rsaEncryption, NID_X9_62_id_ecPublicKey, NID_sha256WithRSAEncryption, NID_ecdsa_with_SHA256]
         }
     }
 }

@@ -96,9 +96,14 @@ package enum DigestAlgorithm: String, Sendable, Equatable, CaseIterable {
     ///
     /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.
     package func digest(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        try message.withUnsafeBufferPointer { (message) throws(OpenSSLError) in try digest(message) }
+    }
+
+    /// Digests a message that lies somewhere else than in an array.
+    func digest(_ message: UnsafeBufferPointer<UInt8>) throws(OpenSSLError) -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
-        try check(EVP_Digest(message, message.count, &digest, &count, pointer, nil), "EVP_Digest")
+        try check(EVP_Digest(message.baseAddress, message.count, &digest, &count, pointer, nil), "EVP_Digest")
         return Array(digest.prefix(Int(count)))
     }
 }

@@ -72,23 +72,6 @@ package final class SHA256Prefix: @unchecked Sendable {
     }
 }
 
-/// SHA-1 (FIPS 180-4), which is broken: only for old formats that demand it, never to trust something by it.
-package enum SHA1Digest {
-    /// Length of a digest in bytes.
-    package static let count = 20
-
-    /// Digests a message.
-    ///
-    /// - Parameter message: The bytes.
-    /// - Returns: The 20 bytes of the digest.
-    /// - Throws: ``OpenSSLError`` only when libcrypto itself fails.
-    package static func digest(_ message: [UInt8]) throws(OpenSSLError) -> [UInt8] {
-        var digest = [UInt8](repeating: 0, count: count)
-        try check(EVP_Digest(message, message.count, &digest, nil, EVP_sha1(), nil), "EVP_Digest")
-        return digest
-    }
-}
-
 /// Message authentication codes with SHA-256 (RFC 2104).
 package enum HMACSHA256 {
     /// Computes the code of a message; compare it with ``constantTimeEqual(_:_:)``.
