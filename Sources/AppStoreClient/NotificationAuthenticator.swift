@@ -46,7 +46,7 @@ package struct NotificationAuthenticator: NotificationVerifier {
             throw Self.misdirected("it names neither of Apple's two environments")
         }
         if let fault = subject.fault(.notification, app: app, environment: environment) {
-            throw Self.misdirected(fault)
+            throw Self.misdirected(fault.detail)
         }
         guard app.environments.contains(environment) else {
             throw Self.misdirected("the app is not configured for \(environment.rawValue)")
@@ -63,17 +63,11 @@ package struct NotificationAuthenticator: NotificationVerifier {
     private func authenticated(
         _ signed: String
     ) async throws(ServiceError) -> (members: JSONMembers, origin: SignedDataOrigin) {
-        let verifier = decoder.verifier
-        do throws(ServiceError) {
-            let data = try verifier.read(signed, .notification)
-            if let known = verifier.knownSigner(of: data) {
-                return (try verifier.authenticate(data, known: known).members, data.origin)
-            }
-            let verified = try await bound.check { () throws(ServiceError) in try verifier.authenticate(data) }
-            return (verified.members, data.origin)
-        } catch {
-            guard error.reason == .appleAnswerInvalid else { throw error }
-            throw ServiceError(.signatureInvalid, "Apple did not sign this notification.", cause: error.cause)
+        switch try await bound.authenticated(signed, .notification, by: decoder.verifier) {
+        case .success(let data): return (data.verified.members, data.origin)
+        case .failure(let fault):
+            if fault.status == .environmentNotSupported { throw ServiceError(.environmentNotSupported, fault.detail) }
+            throw ServiceError(.signatureInvalid, "Apple did not sign this notification.", cause: fault.detail)
         }
     }
 

@@ -25,15 +25,23 @@ struct SignedDataDecoder: Sendable {
     /// - Throws: `appleAnswerInvalid`, `environmentNotSupported`.
     func transaction(_ signed: String, from origin: Origin) throws(ServiceError) -> Transaction {
         let verified = try verify(signed, .transaction, origin)
-        let members = verified.members
-        guard let transactionID = members["transactionId"]?.string,
-            let originalTransactionID = members["originalTransactionId"]?.string,
-            let purchaseDate = Self.date(members["purchaseDate"]), let signedDate = Self.date(members["signedDate"])
-        else {
+        guard let transaction = transaction(verified, signed: signed, from: origin) else {
             throw ServiceError(
                 .appleAnswerInvalid, "Apple's transaction lacks a field that every transaction has.",
                 cause: "transactionId, originalTransactionId, purchaseDate or signedDate is missing")
         }
+        return transaction
+    }
+
+    /// Decodes a verified transaction; nil where it lacks a field that every transaction has.
+    func transaction(
+        _ verified: SignedDataVerifier.Verified, signed: String, from origin: Origin
+    ) -> Transaction? {
+        let members = verified.members
+        guard let transactionID = members["transactionId"]?.string,
+            let originalTransactionID = members["originalTransactionId"]?.string,
+            let purchaseDate = Self.date(members["purchaseDate"]), let signedDate = Self.date(members["signedDate"])
+        else { return nil }
         return Transaction(
             transactionID: transactionID, originalTransactionID: originalTransactionID,
             webOrderLineItemID: members["webOrderLineItemId"]?.string,

@@ -51,17 +51,24 @@ package struct SignedDataVerifier: Sendable {
     package func verify(
         _ compact: String, _ kind: SignedDataKind, app: App, environment: AppStoreEnvironment
     ) throws(ServiceError) -> Verified {
-        let data = try read(compact, kind)
-        let verified = try authenticate(data)
-        if let fault = data.origin.fault(kind, app: app, environment: environment) { throw Self.invalid(fault) }
-        return verified
+        do throws(SignedDataFault) {
+            let data = try read(compact, kind)
+            let verified = try authenticate(data)
+            if let fault = data.origin.fault(kind, app: app, environment: environment) { throw fault }
+            return verified
+        } catch {
+            if error.status == .environmentNotSupported { throw ServiceError(.environmentNotSupported, error.detail) }
+            throw ServiceError(
+                .appleAnswerInvalid, "Data that should be signed by Apple did not verify; it is not passed on.",
+                cause: error.detail)
+        }
     }
 
     private func signer(of token: CompactJWS, at date: Date) throws -> KnownSigner {
         if let trusted = chains.trusted(token.protectedHeader, at: date) { return trusted.signer }
         let header = try token.parseHeader()
         guard let certificates = header.certificateChain, certificates.count == 3 else {
-            throw Self.invalid("x5c does not hold three certificates")
+            throw SignedDataFault(.invalidChainLength, "x5c does not hold three certificates")
         }
         let chain = try CertificateChain.verify(
             leaf: certificates[0], intermediate: certificates[1], roots: roots, at: date,
@@ -85,9 +92,9 @@ extension SignedDataVerifier {
 
     /// Reads a signed payload.
     ///
-    /// - Throws: `appleAnswerInvalid`, or `environmentNotSupported` for data that Xcode signed.
-    func read(_ compact: String, _ kind: SignedDataKind) throws(ServiceError) -> Unverified {
-        let data = try Self.refusing { () throws in
+    /// - Throws: `invalidJWTFormat`, or `environmentNotSupported` for data that Xcode signed.
+    func read(_ compact: String, _ kind: SignedDataKind) throws(SignedDataFault) -> Unverified {
+        let data = try Self.judging(.invalidJWTFormat) { () throws in
             let token = try CompactJWS(compact)
             let payload = try token.decodePayload()
             let members = try JSONScanner.members(of: payload)
@@ -109,11 +116,11 @@ extension SignedDataVerifier {
     /// `known`: its signer, if that has been looked up already.
     ///
     /// - Returns: the payload with its members, whosever it is.
-    /// - Throws: `appleAnswerInvalid`.
+    /// - Throws: the check that failed.
     func authenticate(
         _ data: Unverified, known: KnownSigner? = nil
-    ) throws(ServiceError) -> Verified {
-        try Self.refusing { () throws in
+    ) throws(SignedDataFault) -> Verified {
+        try Self.judging(.verificationFailure) { () throws in
             try data.token.verify(with: known ?? signer(of: data.token, at: date(of: data)))
             return Verified(payload: data.payload, members: data.members)
         }
@@ -124,40 +131,44 @@ extension SignedDataVerifier {
         data.origin.signedDate.map { Date(timeIntervalSince1970: TimeInterval($0) / 1000) } ?? now()
     }
 
-    /// Whatever goes wrong within a step means that the data is not what Apple signed.
-    private static func refusing<Value>(_ step: () throws -> Value) throws(ServiceError) -> Value {
+    /// Runs a step; whatever goes wrong in it means that the data is not what Apple signed.
+    ///
+    /// `status`: what failed, where the error does not say it better.
+    private static func judging<Value>(
+        _ status: SignedDataFault.Status, _ step: () throws -> Value
+    ) throws(SignedDataFault) -> Value {
         do {
             return try step()
-        } catch let error as ServiceError {
-            throw error
+        } catch let fault as SignedDataFault {
+            throw fault
+        } catch let error as JOSEError {
+            throw SignedDataFault(self.status(of: error), "\(error)")
+        } catch let error as CertificateChainError {
+            throw SignedDataFault(
+                error.reason == .malformed ? .invalidCertificate : .verificationFailure, "\(error)")
         } catch {
-            throw invalid("\(error)")
+            throw SignedDataFault(status, "\(error)")
+        }
+    }
+
+    private static func status(of error: JOSEError) -> SignedDataFault.Status {
+        switch error {
+        case .tooLarge, .malformed, .invalidBase64URL, .invalidHeader, .unsupportedAlgorithm, .criticalHeader,
+            .invalidClaims:
+            .invalidJWTFormat
+        case .invalidCertificateChain: .invalidCertificate
+        case .invalidSignatureLength, .invalidSignature, .headerMismatch, .library: .verificationFailure
         }
     }
 
     /// Data that Xcode signs locally looks alike but proves nothing; it has an error of its own so that nobody hunts for a
     /// broken chain.
-    private static func refuseLocalData(_ origin: SignedDataOrigin) throws(ServiceError) {
+    private static func refuseLocalData(_ origin: SignedDataOrigin) throws(SignedDataFault) {
         guard let name = origin.environment, name == "Xcode" || name == "LocalTesting" else { return }
-        throw ServiceError(
+        throw SignedDataFault(
             .environmentNotSupported,
             "This data comes from the environment \(name), which is signed locally and refused here.")
     }
-
-    private static func invalid(_ cause: String) -> ServiceError {
-        ServiceError(
-            .appleAnswerInvalid, "Data that should be signed by Apple did not verify; it is not passed on.",
-            cause: cause)
-    }
-}
-
-/// What Apple signs.
-package enum SignedDataKind: Sendable, CaseIterable {
-    case transaction
-    case renewalInfo
-    case appTransaction
-    case notification
-    case realtimeRequest
 }
 
 /// Which app and environment signed data says it belongs to, and when it was signed: each kind says so in its own place.
@@ -209,15 +220,16 @@ struct SignedDataOrigin: Sendable {
     ///
     /// Renewal information names no bundle id, and a realtime request none either. Apple's numeric id is there in Production
     /// only, and is checked where the configuration names it.
-    func fault(_ kind: SignedDataKind, app: App, environment: AppStoreEnvironment) -> String? {
+    func fault(_ kind: SignedDataKind, app: App, environment: AppStoreEnvironment) -> SignedDataFault? {
         if kind != .renewalInfo, kind != .realtimeRequest, bundleID != app.bundleID {
-            return ServiceError.otherAppCause
+            return SignedDataFault(.invalidAppIdentifier, ServiceError.otherAppCause)
         }
         if kind != .transaction, kind != .renewalInfo, environment == .production, let expected = app.appAppleID,
             appAppleID != expected
         {
-            return "appAppleId is not the app's"
+            return SignedDataFault(.invalidAppIdentifier, "appAppleId is not the app's")
         }
-        return self.environment == environment.rawValue ? nil : "environment is not \(environment.rawValue)"
+        return self.environment == environment.rawValue
+            ? nil : SignedDataFault(.invalidEnvironment, "environment is not \(environment.rawValue)")
     }
 }

@@ -90,7 +90,11 @@ package enum Routes {
         let lists = TransactionListRoutes(gateway: gateway)
         let subscriptions = SubscriptionRoutes(gateway: gateway, service: services.purchases.subscriptions)
         let extensions = ExtensionRoutes(gateway: gateway)
+        let signedData = SignedDataRoutes(service: services.purchases.signedData)
         return [
+            Route(
+                .post, "/v1/apps/{app}/signedData:verify", .transactionsRead, in: apps, body: .json,
+                handler: signedData.verify),
             Route(
                 .post, "/v1/apps/{app}/transactions:batchGet", .transactionsRead, in: apps, body: .json,
                 handler: transactions.batchGet),

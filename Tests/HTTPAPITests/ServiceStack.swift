@@ -13,6 +13,7 @@ final class ServiceStack: Sendable {
 
     let gateway: FakeAppStoreGateway
     let verifier = FakeNotificationVerifier()
+    let signedData = FakeSignedDataChecker()
     let store: SQLiteStore
     let services: Services
     private let folder: URL
@@ -37,7 +38,7 @@ final class ServiceStack: Sendable {
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
         var ports = Services.Ports.test(
             store: store, changes: store.changes, appStore: gateway, verifier: verifier,
-            clock: ServiceClock(now: { now }))
+            signedData: signedData, clock: ServiceClock(now: { now }))
         // Whoever waits for events waits until there are some, however slow the machine is.
         ports.operations.clock = ServiceClock(
             now: { now }, sleep: { _ in try await ContinuousClock().sleep(for: Wait.limit) })

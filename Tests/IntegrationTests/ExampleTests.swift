@@ -17,7 +17,7 @@ struct ExampleTests {
             .filter { $0.hasSuffix(".json") }.sorted()
         #expect(names.count >= 9)
         try await DaemonFixture.with { fixture in
-            let world = try world(fixture)
+            let world = try await world(fixture)
             for name in names {
                 var text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
                 for (word, value) in world { text = text.replacingOccurrences(of: "{{\(word)}}", with: value) }
@@ -27,7 +27,7 @@ struct ExampleTests {
     }
 
     /// Lets customers buy what the examples are about; the words that stand for it are those of the folder's README.
-    private func world(_ fixture: DaemonFixture) throws -> [String: String] {
+    private func world(_ fixture: DaemonFixture) async throws -> [String: String] {
         let state = fixture.simulator.state
         let account = try state.createAccount(in: .sandbox).id
         let gems = try #require(try fixture.buy(account, "gems").transactionId)
@@ -43,7 +43,9 @@ struct ExampleTests {
         let premium = try #require(try state.buy(subscription, by: subscriber).transactionId)
         let buyer = try state.createAccount(in: .production).id
         let ordered = try #require(try fixture.buy(buyer).transactionId)
+        let signed = try await fixture.send("GET", "/v1/apps/coins/transactions/\(gems)?include=signed").json["signed"]
         return [
+            "signedGems": try #require(signed?.string),
             "gems": gems, "refunded": refunded, "premium": premium, "order": try #require(try state.order(of: ordered)),
         ]
     }

@@ -13,12 +13,14 @@ extension Services.Ports {
     ///   - changes: tells of its commits.
     ///   - appStore: plays Apple.
     ///   - verifier: takes for Apple's what it has been told of.
+    ///   - signedData: likewise, of what apps hand over.
     ///   - clock: the clocks.
     ///   - logger: hears nothing unless a test listens.
     /// - Returns: the ports.
     package static func test(
         store: some Services.Store, changes: ChangeSignal, appStore: FakeAppStoreGateway,
-        verifier: FakeNotificationVerifier = FakeNotificationVerifier(), clock: ServiceClock,
+        verifier: FakeNotificationVerifier = FakeNotificationVerifier(),
+        signedData: FakeSignedDataChecker = FakeSignedDataChecker(), clock: ServiceClock,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> Services.Ports {
         // The time of day of most tests stands still; were the other clock to go on, minutes would shift on a slow machine.
@@ -36,7 +38,7 @@ extension Services.Ports {
             makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil }, readToken: { _ in nil })
         return Services.Ports(
             store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), verifier: verifier,
-            budgets: budgets,
+            signedData: signedData, budgets: budgets,
             pageTokens: pageTokens, credentials: credentials, clock: clock, makeID: TestCode.makeIDs(),
             makeSnapshotID: { UUID().uuidString }, digest: { $0 }, logger: logger)
     }
@@ -116,5 +118,40 @@ package struct FakeSignatures: SignatureSource {
         OriginalPromotionalOfferSignature(
             value: Array("\(app.slug) \(offer.applicationUsername)".utf8), keyID: Self.keyID, nonce: Self.nonce,
             timestamp: 1_700_000_000_000)
+    }
+}
+
+/// Takes for Apple's what it has been told of, by the signed text, and else says that Apple did not sign it.
+package final class FakeSignedDataChecker: SignedDataChecker {
+    private let answers = Mutex<[String: Result<CheckedData, SignedDataFault>]>([:])
+    private let trouble = Mutex<ServiceError?>(nil)
+
+    package init() {}
+
+    package func know(_ signed: String, as answer: Result<CheckedData, SignedDataFault>) {
+        answers.withLock { $0[signed] = answer }
+    }
+
+    /// Lets a transaction be Apple's under a text of its own.
+    package func know(_ signed: String, as transaction: Transaction) {
+        know(
+            signed,
+            as: .success(
+                CheckedData(
+                    kind: .transaction, environment: transaction.environment,
+                    data: VerifiedData(payload: transaction.payload, signed: signed), transaction: transaction,
+                    originalTransactionID: transaction.originalTransactionID,
+                    appTransactionID: transaction.appTransactionID)))
+    }
+
+    /// Makes every check fail.
+    package func fail(with error: ServiceError?) { trouble.withLock { $0 = error } }
+
+    package func check(
+        _ signed: String, _ kind: SignedDataKind, app: App
+    ) async throws(ServiceError) -> Result<CheckedData, SignedDataFault> {
+        if let error = trouble.withLock(\.self) { throw error }
+        return answers.withLock { $0[signed] }
+            ?? .failure(SignedDataFault(.verificationFailure, "the JWS signature does not match"))
     }
 }

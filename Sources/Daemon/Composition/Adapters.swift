@@ -50,6 +50,7 @@ struct Adapters: Sendable {
             signatures: StoreKitSigner(keys: keys, clock: clock, metrics: metrics),
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
+            signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),
             budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
             credentials: try await Access.Credentials(configuration.callers, store: store), clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },

@@ -8,6 +8,8 @@ package struct Purchases: Sendable {
     package let batch: TransactionBatchService
     package let links: LinkService
     package let tokens: TokenService
+    /// Verifies what apps were given by StoreKit.
+    package let signedData: SignedDataService
     /// Of lists that the store pages.
     package let pageTokens: PageTokenCoder
 
@@ -15,6 +17,7 @@ package struct Purchases: Sendable {
         package var links: any LinkStore
         package var memory: any TransactionMemory
         package var appStore: any AppStoreServerAPI
+        package var signedData: any SignedDataChecker
         package var pageTokens: PageTokenCoder
         package var clock: ServiceClock
         /// Makes an id that cannot be guessed.
@@ -34,6 +37,8 @@ package struct Purchases: Sendable {
         batch = TransactionBatchService(gateway: ports.appStore)
         links = LinkService(store: ports.links, now: now)
         tokens = TokenService(gateway: ports.appStore, links: ports.links, now: now, logger: ports.logger)
+        signedData = SignedDataService(
+            checker: ports.signedData, links: ports.links, memory: ports.memory, gateway: ports.appStore, now: now)
         pageTokens = ports.pageTokens
     }
 }

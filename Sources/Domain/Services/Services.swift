@@ -72,6 +72,7 @@ extension Services {
         ///   - appStore: Apple's API.
         ///   - signatures: signs what apps hand to StoreKit.
         ///   - verifier: tells whether Apple signed a notification.
+        ///   - signedData: tells whether Apple signed what an app hands over.
         ///   - budgets: Apple's rate limits, which `appStore` keeps to.
         ///   - pageTokens: writes and reads the tokens of pages.
         ///   - credentials: what callers prove themselves by.
@@ -82,7 +83,7 @@ extension Services {
         ///   - logger: where trouble is told.
         package init(
             store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI, signatures: any SignatureSource,
-            verifier: any NotificationVerifier,
+            verifier: any NotificationVerifier, signedData: any SignedDataChecker,
             budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials, clock: ServiceClock,
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
             digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
@@ -96,7 +97,8 @@ extension Services {
                 appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(
-                links: store, memory: store, appStore: appStore, pageTokens: pageTokens, clock: clock,
+                links: store, memory: store, appStore: appStore, signedData: signedData, pageTokens: pageTokens,
+                clock: clock,
                 makeSnapshotID: makeSnapshotID, logger: logger)
             access = Access.Ports(store: store, credentials: credentials, clock: clock, logger: logger)
             operations = Operations.Ports(

@@ -241,6 +241,19 @@ extension FieldReader {
         return result
     }
 
+    /// What an object within an array of the body holds, read by a reader of its own; its violations name its position.
+    mutating func element<Value>(
+        _ element: FieldValue, of name: String, at index: Int, expected: String,
+        _ read: (inout FieldReader) -> Value?
+    ) -> Value? {
+        let name = "\(name)[\(index)]"
+        guard case .object(let members) = element else { return refuse(element, name, expected, nil) }
+        var fields = FieldReader(body: members, prefix: qualified(name) + ".")
+        let result = read(&fields)
+        if !fields.isValid { _ = check { () throws(ServiceError) in throw fields.error } }
+        return result
+    }
+
     private static func oneOf<Choice: RawRepresentable & CaseIterable>(_ type: Choice.Type) -> String
     where Choice.RawValue == String {
         "one of " + Choice.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
