@@ -42,6 +42,9 @@ extension CaseRow {
         if let kind { try EventRow.append(event(kind, of: refundCase, at: now), to: database) }
     }
 
+    /// The types of notifications that tell what Apple decided.
+    static let outcomeTypes = "'REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED'"
+
     /// What Apple decided about a purchase, by notifications that have been processed.
     static func outcomes(
         of purchase: PurchaseFacts, app: String, from database: Database
@@ -51,7 +54,7 @@ extension CaseRow {
                 sql: """
                     SELECT *, coalesce(signedDate, transactionSignedDate) AS signedAt FROM notification
                     WHERE app = ? AND originalTransactionId = ? AND processedAt IS NOT NULL
-                        AND +type IN ('REFUND', 'REFUND_DECLINED', 'REFUND_REVERSED')
+                        AND +type IN (\(outcomeTypes))
                     """),
             arguments: [app, purchase.originalTransactionID])
         return try rows.compactMap { row in

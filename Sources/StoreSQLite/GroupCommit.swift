@@ -11,8 +11,9 @@ struct PendingWrite: Sendable {
 
 /// Lets writes that wait at the same time share one transaction, and so one fsync.
 ///
-/// While a transaction is being committed the next writes gather, and then go together. Each has a savepoint of its own: its
-/// failure undoes itself alone. But when the transaction itself fails, as on a full disk, all of it fails.
+/// While a transaction is being committed the next writes gather, and then go together. A write that fails undoes itself
+/// alone: the others are done again, each with a savepoint of its own. But when the transaction itself fails, as on a full
+/// disk, all of it fails.
 final class GroupCommit: Sendable {
     /// The most writes of one transaction.
     static let maximumSize = 256
@@ -71,19 +72,44 @@ final class GroupCommit: Sendable {
     ///
     /// - Returns: what tells each how it ended, to be called outside of the database.
     private func commit(_ writes: [PendingWrite], in database: Database) -> [@Sendable () -> Void] {
-        var endings: [@Sendable () -> Void] = []
         do {
+            // Mostly none fails, and a savepoint copies every page that its write changes.
+            if let endings = try commitWithoutSavepoints(writes, in: database) { return endings }
+            var endings: [@Sendable () -> Void] = []
             try database.inCachedTransaction {
-                // What is alone needs no savepoint: it fails with the transaction.
-                for write in writes {
-                    endings.append(try writes.count == 1 ? write.run(database) : run(write, in: database))
-                }
+                for write in writes { endings.append(try run(write, in: database)) }
             }
             commits.add(1, ordering: .relaxed)
             return endings
         } catch {
             return writes.map { write in { write.fail(error) } }
         }
+    }
+
+    /// Runs writes in one transaction that any failure undoes.
+    ///
+    /// - Returns: as `commit`; nil when one of several failed, so that nothing was changed and they may be run again.
+    /// - Throws: what failed where there is one write alone, or in the commit itself.
+    private func commitWithoutSavepoints(
+        _ writes: [PendingWrite], in database: Database
+    ) throws -> [@Sendable () -> Void]? {
+        var endings: [@Sendable () -> Void] = []
+        do {
+            try database.inCachedTransaction {
+                for write in writes {
+                    endings.append(try write.run(database))
+                    // What comes behind a transaction that has ended would be kept at once, and alone.
+                    guard database.isInsideTransaction else {
+                        throw DatabaseError(message: "the transaction has ended")
+                    }
+                }
+            }
+        } catch {
+            if writes.count > 1, endings.count < writes.count { return nil }
+            throw error
+        }
+        commits.add(1, ordering: .relaxed)
+        return endings
     }
 
     /// Runs one write.

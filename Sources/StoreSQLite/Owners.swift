@@ -7,22 +7,32 @@ enum OwnerQuery {
     /// The owner of a purchase, if any is known.
     static func owner(of purchase: PurchaseFacts, app: String, in database: Database) throws -> UserID? {
         let links = try links(app: app, to: purchase.linkTargets, in: database)
-        let users = try purchase.appAccountToken.map { try knownUsers(app: app, $0, in: database) } ?? []
-        return OwnerRule(links: links, users: users, app: try AppSettingRow.fetch(app, from: database))
-            .owner(of: purchase)
+        // The users and the settings say what a token means.
+        guard let token = purchase.appAccountToken else {
+            return OwnerRule(links: links, users: []).owner(of: purchase)
+        }
+        return OwnerRule(
+            links: links, users: try knownUsers(app: app, token, in: database),
+            app: try AppSettingRow.fetch(app, from: database)
+        ).owner(of: purchase)
     }
 
     /// The owner of what an answer is about, if any is known.
     ///
     /// As long as nothing is known of the purchase, a token that Apple accepted for its transaction id, and the links of that
     /// id, tell.
-    static func owner(of subject: ConsentSubject, in database: Database) throws -> UserID? {
+    ///
+    /// `presence`: what there is about it.
+    static func owner(
+        of subject: ConsentSubject, _ presence: FactPresence = .all, in database: Database
+    ) throws -> UserID? {
         if let purchase = subject.purchase {
-            let effective = try PurchaseTokenRow.effective(purchase, app: subject.app, in: database)
+            let effective = try PurchaseTokenRow.effective(purchase, app: subject.app, presence, in: database)
             return try owner(of: effective, app: subject.app, in: database)
         }
-        if let token = try PurchaseTokenRow.accepted(
-            for: subject.transactionID, app: subject.app, subject.environment, in: database),
+        if presence.contains(.acceptedTokens),
+            let token = try PurchaseTokenRow.accepted(
+                for: subject.transactionID, app: subject.app, subject.environment, in: database),
             let user = try userNamed(by: token, app: subject.app, in: database)
         {
             return user
@@ -48,7 +58,7 @@ enum OwnerQuery {
 
     /// The links to these identifiers, ended ones included, in the order they were recorded.
     private static func links(app: String, to targets: [LinkTarget], in database: Database) throws -> [Link] {
-        try targets.flatMap { try LinkRow.list(to: $0, app: app, from: database).map(\.link) }
+        try LinkRow.list(to: targets, app: app, from: database).map(\.link)
     }
 
     /// Whom the token of a purchase names.

@@ -99,6 +99,8 @@ package final class SQLiteStore: Sendable {
                 try database.execute(sql: "PRAGMA wal_autocheckpoint = \(checkpointInterval)")
             }
             try Schema.migrate(pool)
+            // Savepoints and sorts keep their pages in memory. Not before: a migration's index may sort a whole table.
+            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
             if !apps.isEmpty {
                 try pool.write { database in for app in apps { try AppSettingRow.save(app, in: database) } }
             }

@@ -57,33 +57,36 @@ enum ConsentQuery {
     static func objection(
         to subject: ConsentSubject, _ tombstones: Tombstones, in database: Database
     ) throws -> ConsentObjection? {
-        try judgement(of: subject, tombstones, in: database).objection
+        try judgement(of: subject, FactPresence.of(subject, in: database), tombstones, in: database).objection
     }
 
     /// Whose a purchase is, and what stands against an answer about it.
     static func judgement(
-        of subject: ConsentSubject, _ tombstones: Tombstones, in database: Database
+        of subject: ConsentSubject, _ presence: FactPresence, _ tombstones: Tombstones, in database: Database
     ) throws -> (owner: UserID?, objection: ConsentObjection?) {
         var situation = ConsentRules.Situation()
-        situation.app = try AppSettingRow.fetch(subject.app, from: database)
-        situation.owner = try OwnerQuery.owner(of: subject, in: database)
-        let mayBeErased = try tombstones.hasAny(database)
+        situation.owner = try OwnerQuery.owner(of: subject, presence, in: database)
+        let mayBeErased = presence.contains(.tombstones)
         for user in Set([subject.user, situation.owner].compactMap(\.self)) {
             situation.latest += try ConsentRow.latest(app: subject.app, user: user, from: database)
             if try mayBeErased && tombstones.isErased(user, app: subject.app, in: database) {
                 situation.erasedUsers.append(user)
             }
         }
-        let account =
-            try subject.purchase?.appTransactionID
-            ?? KnownIdentifierRow.account(of: subject.transactionID, app: subject.app, subject.environment, database)
-        if let account, let environment = subject.purchase?.environment ?? subject.environment {
+        if presence.contains(.rescissions), let environment = subject.purchase?.environment ?? subject.environment,
+            let account = try subject.purchase?.appTransactionID
+                ?? KnownIdentifierRow.account(of: subject.transactionID, app: subject.app, environment, database)
+        {
             situation.rescindedAt = try RescissionRow.latest(
                 of: account, app: subject.app, environment, tombstones, in: database)
         }
         if situation.rescindedAt != nil, let owner = situation.owner {
             situation.guardianConsentAt = try ConsentRow.guardianConsent(
                 app: subject.app, user: owner, before: subject.madeAt, from: database)
+        }
+        // Nothing else looks at the settings.
+        if situation.rescindedAt != nil || subject.isByPolicy {
+            situation.app = try AppSettingRow.fetch(subject.app, from: database)
         }
         situation.isErasedPurchase =
             try mayBeErased && tombstones.isErased(subject.linkTargets, app: subject.app, in: database)

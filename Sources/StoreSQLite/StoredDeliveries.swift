@@ -14,15 +14,19 @@ extension SQLiteStore: DeliveryStore {
     ) async throws(ServiceError) -> (decision: AcceptRules.Decision, ended: EndedDeliveries) {
         try await write("take a delivery over") { [effects, tombstones] database in
             let new = draft.delivery
-            let ended = try effects.applyPending(for: draft.subject, at: new.createdAt, in: database)
+            var ended = EndedDeliveries.none
+            var known = try KnownSubject(draft.subject, in: database)
+            if known.presence.contains(.pending) {
+                ended = try effects.applyPending(for: known.subject, at: new.createdAt, in: database)
+                known = try KnownSubject(draft.subject, in: database)
+            }
             var situation = AcceptRules.Situation()
             if let key = draft.idempotencyKey {
                 situation.keyed = try IdempotencyKeyRow.delivery(for: key, at: new.createdAt, from: database)
             }
-            let subject = try PurchaseRow.resolve(draft.subject, from: database)
-            situation.purchase = try PurchaseRow.situation(of: subject, from: database)
-            let judgement = try ConsentQuery.judgement(of: subject, tombstones, in: database)
-            (situation.owner, situation.objection) = judgement
+            situation.purchase = try PurchaseRow.situation(of: known, from: database)
+            (situation.owner, situation.objection) = try ConsentQuery.judgement(
+                of: known.subject, known.presence, tombstones, in: database)
             let decision = AcceptRules.decide(draft, situation)
             let delivery: Delivery
             switch decision {
@@ -45,13 +49,17 @@ extension SQLiteStore: DeliveryStore {
     ) async throws(ServiceError) -> (obstacle: DeliveryFailure?, ended: EndedDeliveries) {
         let subject = ConsentSubject(delivery)
         let look = try await read("ask whether a delivery may be sent") { [tombstones] database in
-            let hasPending = try !NotificationEffects.pending(for: subject, from: database).isEmpty
-            return (hasPending, hasPending ? nil : try DeliveryRow.obstacle(to: delivery, tombstones, in: database))
+            let presence = try FactPresence.of(subject, in: database)
+            let isPending = presence.contains(.pending)
+            return (
+                isPending, isPending ? nil : try DeliveryRow.obstacle(to: delivery, presence, tombstones, in: database)
+            )
         }
         guard look.0 else { return (look.1, .none) }
         return try await write("apply what was told before a delivery is sent") { [effects, tombstones] database in
             let ended = try effects.applyPending(for: subject, at: now, in: database)
-            return (try DeliveryRow.obstacle(to: delivery, tombstones, in: database), ended)
+            let presence = try FactPresence.of(subject, in: database)
+            return (try DeliveryRow.obstacle(to: delivery, presence, tombstones, in: database), ended)
         }
     }
 
@@ -108,14 +116,16 @@ extension DeliveryRow {
     /// Why a claimed delivery must not be sent: its end was asked for, consent objects, or Apple has refunded the purchase
     /// and asks nothing.
     fileprivate static func obstacle(
-        to delivery: Delivery, _ tombstones: Tombstones, in database: Database
+        to delivery: Delivery, _ presence: FactPresence, _ tombstones: Tombstones, in database: Database
     ) throws -> DeliveryFailure? {
         if let asked = try fetch(app: delivery.app, id: delivery.id, from: database)?.cancellation { return asked }
-        if let objection = try ConsentQuery.objection(to: ConsentSubject(delivery), tombstones, in: database) {
+        if let objection = try ConsentQuery.judgement(
+            of: ConsentSubject(delivery), presence, tombstones, in: database
+        ).objection {
             return DeliveryFailure(objection.error)
         }
         guard delivery.caseID == nil, let purchase = delivery.purchase else { return nil }
-        let situation = try PurchaseRow.situation(of: purchase, app: delivery.app, from: database)
+        let situation = try PurchaseRow.situation(of: purchase, app: delivery.app, presence, from: database)
         let place = FactRules.Places(situation.cases).place(of: delivery)
         return place.end ?? (place.isRefunded ? .decided : nil)
     }

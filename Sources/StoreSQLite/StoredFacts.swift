@@ -6,26 +6,44 @@ import GRDB
 /// changed as it says.
 enum PurchaseRow {
     /// Everything that `FactRules` looks at.
-    static func situation(of purchase: PurchaseFacts, app: String, from database: Database) throws
-        -> FactRules.Situation
-    {
+    ///
+    /// `presence`: what there is about the purchase.
+    static func situation(
+        of purchase: PurchaseFacts, app: String, _ presence: FactPresence = .all, from database: Database
+    ) throws -> FactRules.Situation {
         var situation = FactRules.Situation()
-        situation.cases.cases = try CaseRow.list(
-            database, sql: "SELECT * FROM refundCase WHERE app = ? AND originalTransactionId = ? ORDER BY deadline, id",
-            arguments: [app, purchase.originalTransactionID]
-        ).filter { $0.purchase.isSamePurchase(as: purchase) }
-        situation.cases.outcomes = try CaseRow.outcomes(of: purchase, app: app, from: database)
-        let transactions = Set(situation.cases.cases.map(\.transactionID) + [purchase.transactionID])
-        situation.deliveries = try deliveries(of: purchase, transactions, app: app, from: database)
+        if presence.contains(.cases) {
+            situation.cases.cases = try CaseRow.list(
+                database,
+                sql: "SELECT * FROM refundCase WHERE app = ? AND originalTransactionId = ? ORDER BY deadline, id",
+                arguments: [app, purchase.originalTransactionID]
+            ).filter { $0.purchase.isSamePurchase(as: purchase) }
+        }
+        if presence.contains(.outcomes) {
+            situation.cases.outcomes = try CaseRow.outcomes(of: purchase, app: app, from: database)
+        }
+        var transactions = Set(situation.cases.cases.map(\.transactionID) + [purchase.transactionID])
+        if presence.contains(.deliveries) {
+            situation.deliveries = try deliveries(of: purchase, app: app, from: database)
+        } else {
+            transactions.remove(purchase.transactionID)
+        }
+        for transaction in transactions {
+            situation.deliveries += try unresolvedDeliveries(
+                ofTransaction: transaction, purchase.environment, app: app, from: database)
+        }
+        situation.deliveries.sort { $0.id < $1.id }
         return situation
     }
 
     /// Everything that is known of an answer's purchase; of one of which nothing is known, the deliveries of its transaction.
-    static func situation(of subject: ConsentSubject, from database: Database) throws -> FactRules.Situation {
+    static func situation(of known: KnownSubject, from database: Database) throws -> FactRules.Situation {
+        let subject = known.subject
         if let purchase = subject.purchase {
-            return try situation(of: purchase, app: subject.app, from: database)
+            return try situation(of: purchase, app: subject.app, known.presence, from: database)
         }
         var situation = FactRules.Situation()
+        guard known.presence.contains(.deliveries) else { return situation }
         situation.deliveries = try DeliveryRow.list(
             database, sql: "SELECT * FROM delivery WHERE app = ? AND transactionId = ? AND \(lasting) ORDER BY id",
             arguments: [subject.app, subject.transactionID]
@@ -37,14 +55,29 @@ enum PurchaseRow {
 
     /// The same with the purchase, as far as it is known here.
     static func resolve(_ subject: ConsentSubject, from database: Database) throws -> ConsentSubject {
-        guard subject.purchase == nil, let purchase = try known(subject, from: database) else { return subject }
+        guard subject.purchase == nil else { return subject }
+        return try resolve(subject, FactPresence.of(subject, in: database), from: database)
+    }
+
+    /// The same with the purchase, as far as it is known here; `presence`: what there is about its transaction.
+    static func resolve(
+        _ subject: ConsentSubject, _ presence: FactPresence, from database: Database
+    ) throws -> ConsentSubject {
+        guard subject.purchase == nil, let purchase = try known(subject, presence, from: database) else {
+            return subject
+        }
         return subject.with(purchase)
     }
 
     /// What Apple has told us of an answer's transaction.
-    private static func known(_ subject: ConsentSubject, from database: Database) throws -> PurchaseFacts? {
-        for table in ["refundCase", "notification", "delivery"] {
-            let rows = try Row.fetchAll(
+    private static func known(
+        _ subject: ConsentSubject, _ presence: FactPresence, from database: Database
+    ) throws -> PurchaseFacts? {
+        let tables: [(FactPresence, String)] = [
+            (.cases, "refundCase"), (.notifications, "notification"), (.deliveries, "delivery"),
+        ]
+        for (kind, table) in tables where presence.contains(kind) {
+            let row = try Row.fetchOne(
                 database.cachedStatement(
                     sql: """
                         SELECT * FROM \(table)
@@ -52,42 +85,47 @@ enum PurchaseRow {
                             AND environment = coalesce(?, environment) LIMIT 1
                         """),
                 arguments: [subject.app, subject.transactionID, subject.environment?.rawValue])
-            if let row = rows.first { return try row.purchase() }
+            if let row { return try row.purchase() }
         }
         return nil
     }
 
-    /// Deliveries that are under way or that Apple has accepted, those included whose purchase is not known yet.
+    /// Deliveries that are under way or that Apple has accepted.
     private static func deliveries(
-        of purchase: PurchaseFacts, _ transactions: Set<String>, app: String, from database: Database
+        of purchase: PurchaseFacts, app: String, from database: Database
     ) throws -> [Delivery] {
-        var found = try DeliveryRow.list(
+        try DeliveryRow.list(
             database, sql: "SELECT * FROM delivery WHERE app = ? AND originalTransactionId = ? AND \(lasting)",
             arguments: [app, purchase.originalTransactionID]
         ).map(\.delivery).filter { $0.purchase?.isSamePurchase(as: purchase) ?? false }
-        for transaction in transactions {
-            found += try DeliveryRow.list(
-                database,
-                sql: """
-                    SELECT * FROM delivery
-                    WHERE app = ? AND transactionId = ? AND originalTransactionId IS NULL AND \(lasting)
-                    """,
-                arguments: [app, transaction]
-            ).map(\.delivery).filter { $0.environment == nil || $0.environment == purchase.environment }
-        }
-        return found.sorted { $0.id < $1.id }
+    }
+
+    /// The same of those whose purchase is not known yet.
+    private static func unresolvedDeliveries(
+        ofTransaction transaction: String, _ environment: AppStoreEnvironment, app: String, from database: Database
+    ) throws -> [Delivery] {
+        try DeliveryRow.list(
+            database,
+            sql: """
+                SELECT * FROM delivery
+                WHERE app = ? AND transactionId = ? AND originalTransactionId IS NULL AND \(lasting)
+                """,
+            arguments: [app, transaction]
+        ).map(\.delivery).filter { $0.environment == nil || $0.environment == environment }
     }
 
     private static let lasting = "(+endedAt IS NULL OR +state = 'accepted')"
 
     /// Judges a purchase anew, after a notice or because more of it is known, and writes what changes.
     ///
+    /// `presence`: what there was before the notice.
+    ///
     /// - Returns: what the notice did to cases, and the deliveries that ended.
     static func settle(
         _ purchase: PurchaseFacts, app: String, _ notice: CaseRules.Notice? = nil, owner: UserID? = nil,
-        newCaseID: String = "", at now: Date, in database: Database
+        newCaseID: String = "", _ presence: FactPresence = .all, at now: Date, in database: Database
     ) throws -> AppliedNotification {
-        var situation = try situation(of: purchase, app: app, from: database)
+        var situation = try situation(of: purchase, app: app, presence, from: database)
         situation.cases.owner = owner
         let changes = FactRules.changes(situation, notice, newID: newCaseID)
         try CaseRow.carryOut(changes.notice, situation.cases.cases, at: now, in: database)
@@ -130,8 +168,12 @@ struct NotificationEffects {
         var applied = AppliedNotification()
         var owner: UserID?
         if let transaction = notification.transaction {
-            try PurchaseTokenRow.recordSigned(transaction, app: app, in: database)
-            let purchase = try PurchaseTokenRow.effective(transaction.facts, app: app, in: database)
+            let subject = ConsentSubject(
+                app: app, user: nil, transactionID: transaction.transactionID, environment: transaction.environment,
+                purchase: transaction.facts)
+            var presence = try FactPresence.of(subject, in: database)
+            try PurchaseTokenRow.recordSigned(transaction, app: app, &presence, in: database)
+            let purchase = try PurchaseTokenRow.effective(transaction.facts, app: app, presence, in: database)
             try KnownIdentifierRow.remember(
                 purchase.identifiers, app: app, keeping: maximumKnownIdentifiers, in: database)
             try LinkRow.learn(from: purchase, app: app, at: now, in: database)
@@ -140,7 +182,7 @@ struct NotificationEffects {
             if var notice = CaseRules.Notice(stored) {
                 notice.purchase = purchase
                 applied = try PurchaseRow.settle(
-                    purchase, app: app, notice, owner: owner, newCaseID: newCaseID, at: now, in: database)
+                    purchase, app: app, notice, owner: owner, newCaseID: newCaseID, presence, at: now, in: database)
             }
         }
         if notification.isRescission { applied.ended.add(try rescind(stored, at: now, in: database)) }

@@ -209,6 +209,16 @@ struct LinkRow: Sendable {
         return try list(statement, [app, target.kind.rawValue, target.value])
     }
 
+    /// Every link to some identifiers, ended ones included, in the order they were recorded.
+    static func list(to targets: [LinkTarget], app: String, from database: Database) throws -> [LinkRow] {
+        guard !targets.isEmpty else { return [] }
+        let one = "SELECT * FROM link WHERE app = ? AND kind = ? AND value = ?"
+        let statement = try database.cachedStatement(
+            sql: Array(repeating: one, count: targets.count).joined(separator: " UNION ALL "))
+        return try list(statement, StatementArguments(targets.flatMap { [app, $0.kind.rawValue, $0.value] }))
+            .sorted { $0.id < $1.id }
+    }
+
     /// The links that a query for all columns gives.
     fileprivate static func list(_ statement: Statement, _ arguments: StatementArguments) throws -> [LinkRow] {
         try Row.fetchAll(statement, arguments: arguments).map(LinkRow.init)

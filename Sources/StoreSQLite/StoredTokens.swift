@@ -6,7 +6,15 @@ import GRDB
 enum PurchaseTokenRow {
     /// Keeps the token in what Apple signed, unless newer data is known; gives cases and deliveries the token that now holds.
     static func recordSigned(_ transaction: Transaction, app: String, in database: Database) throws {
-        let known = try signed(transaction.facts, app: app, in: database)
+        var all = FactPresence.all
+        try recordSigned(transaction, app: app, &all, in: database)
+    }
+
+    /// The same; `presence`: what there is about the purchase, and afterwards the token as well.
+    static func recordSigned(
+        _ transaction: Transaction, app: String, _ presence: inout FactPresence, in database: Database
+    ) throws {
+        let known = presence.contains(.signedToken) ? try signed(transaction.facts, app: app, in: database) : nil
         if let known {
             // What says the same again is no write.
             guard transaction.signedDate > known.signedAt, transaction.appAccountToken != known.token else { return }
@@ -24,6 +32,8 @@ enum PurchaseTokenRow {
                 app, transaction.environment.rawValue, transaction.transactionID, transaction.appAccountToken,
                 transaction.signedDate.milliseconds,
             ])
+        presence.insert(.signedToken)
+        guard !presence.isDisjoint(with: [.cases, .deliveries]) else { return }
         try spread(to: transaction.originalTransactionID, app: app, transaction.environment, in: database)
     }
 
@@ -51,10 +61,15 @@ enum PurchaseTokenRow {
 
     /// The purchase with the token that holds: the last that Apple accepted from us, if it is younger than what Apple signed
     /// and the purchase is no renewal that was over by then; else the newest signed one.
-    static func effective(_ purchase: PurchaseFacts, app: String, in database: Database) throws -> PurchaseFacts {
+    ///
+    /// `presence`: what there is about the purchase.
+    static func effective(
+        _ purchase: PurchaseFacts, app: String, _ presence: FactPresence = .all, in database: Database
+    ) throws -> PurchaseFacts {
         var effective = purchase
-        let signed = try signed(purchase, app: app, in: database)
+        let signed = presence.contains(.signedToken) ? try signed(purchase, app: app, in: database) : nil
         if let signed { effective.appAccountToken = signed.token }
+        guard presence.contains(.acceptedTokens) else { return effective }
         let accepted = try Row.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -186,7 +201,8 @@ enum AppSettingRow {
         let tokens: String = try row.value("ignoredTokens")
         return App(
             slug: slug, bundleID: "", userIDs: try row.known("userIDs"),
-            ignoredTokens: try JSONDecoder().decode(Set<String>.self, from: Data(tokens.utf8)),
+            // Mostly there are none, and a decoder costs more than the query.
+            ignoredTokens: tokens == "[]" ? [] : try JSONDecoder().decode(Set<String>.self, from: Data(tokens.utf8)),
             guardianBlocksConsumption: try row.value("guardianBlocksConsumption"),
             minimumWordingVersion: try row.value("minimumWordingVersion"))
     }

@@ -2,6 +2,7 @@ import Dispatch
 import Domain
 import Foundation
 import GRDB
+import Synchronization
 import TestSupport
 import Testing
 
@@ -75,6 +76,32 @@ struct GroupCommitTests {
         #expect(Set(failures.keys) == Set((0..<30).filter { $0 % 3 < 2 }))
         #expect(store.commits.commitCount - before == 1)
         #expect(try await keyCount(store) == 10)
+    }
+
+    @Test func `writes of which none fails need no savepoints, and are run once`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let savepoints = Atomic(0)
+        let runs = Atomic(0)
+        try await store.pool.writeWithoutTransaction { database in
+            database.trace { if "\($0)".hasPrefix("SAVEPOINT") { savepoints.add(1, ordering: .relaxed) } }
+        }
+        func insert(failing: Set<Int>) async throws -> [Int: ServiceError] {
+            runs.store(0, ordering: .relaxed)
+            return try await together(20, on: store) { number, database in
+                runs.add(1, ordering: .relaxed)
+                if failing.contains(number) { throw Refusal() }
+                try database.execute(
+                    sql: "INSERT INTO installationKey (name, value) VALUES (lower(hex(randomblob(8))), x'01')")
+            }
+        }
+        #expect(try await insert(failing: []).isEmpty)
+        #expect(savepoints.load(ordering: .relaxed) == 0)
+        #expect(runs.load(ordering: .relaxed) == 20)
+        #expect(try await insert(failing: [7]).keys.sorted() == [7])
+        #expect(savepoints.load(ordering: .relaxed) == 20)
+        #expect(try await keyCount(store) == 39)
+        try await store.pool.writeWithoutTransaction { $0.trace(options: []) }
     }
 
     @Test func `when the whole transaction fails, all of it fails, nothing is half done, and the next goes well`()

@@ -7,15 +7,18 @@ import Testing
 @testable import StoreSQLite
 
 struct OpeningTests {
-    @Test func `commits are synced in full, the log is written ahead and foreign keys hold`() async throws {
+    @Test func `commits are synced in full, the log is written ahead, foreign keys hold, savepoints stay in memory`()
+        async throws
+    {
         let folder = try StoreFolder()
         let store = try await folder.open()
         let pragmas = try await store.pool.writeWithoutTransaction { database in
-            try ["synchronous", "journal_mode", "foreign_keys", "busy_timeout", "wal_autocheckpoint"].map {
+            try ["synchronous", "journal_mode", "foreign_keys", "busy_timeout", "wal_autocheckpoint", "temp_store"].map
+            {
                 try String.fetchOne(database, sql: "PRAGMA \($0)")
             }
         }
-        #expect(pragmas == ["2", "wal", "1", "5000", "8192"])
+        #expect(pragmas == ["2", "wal", "1", "5000", "8192", "2"])
     }
 
     @Test func `a store that was closed is one file, with its lock beside it`() async throws {
