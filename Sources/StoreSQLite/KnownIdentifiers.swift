@@ -25,20 +25,6 @@ extension SQLiteStore: TransactionMemory {
         }
     }
 
-    package func identifiers(
-        of appTransactionID: String, app: String, environment: AppStoreEnvironment, limit: Int
-    ) async throws(ServiceError) -> Set<String> {
-        try await read("read the identifiers of an account") { database in
-            try String.fetchSet(
-                database,
-                sql: """
-                    SELECT identifier FROM knownIdentifier WHERE app = ? AND appTransactionId = ? AND environment = ?
-                    ORDER BY id DESC LIMIT ?
-                    """,
-                arguments: [app, appTransactionID, environment.rawValue, limit])
-        }
-    }
-
     package func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError) {
         guard !entries.isEmpty else { return }
         let maximum = maximumKnownIdentifiers

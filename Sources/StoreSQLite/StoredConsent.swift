@@ -44,12 +44,6 @@ extension SQLiteStore: ConsentStore {
             .filter { $0.at >= lifted ?? .distantPast }.sorted { $0.at < $1.at }
         }
     }
-
-    package func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection? {
-        try await read("ask for consent") { [tombstones] database in
-            try ConsentQuery.objection(to: PurchaseRow.resolve(subject, from: database), tombstones, in: database)
-        }
-    }
 }
 
 /// Whether somebody's withdrawal stands against an answer, by `ConsentRules`, as one transaction sees links and consent.

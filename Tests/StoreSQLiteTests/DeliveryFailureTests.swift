@@ -100,12 +100,12 @@ struct DeliveryFailureTests {
         #expect(try await with.eraseUser(app: "coins", user: alice, at: CaseModel.time(1)).isWithdrawalKept)
         await with.close()
         let again = try await SQLiteStore.open(at: folder.path)
-        await #expect(throws: ServiceError.self) { try await again.consentObjection(to: .sample(user: "alice")) }
+        await #expect(throws: ServiceError.self) { try await again.objection(to: .sample(user: "alice")) }
         await #expect(throws: ServiceError.self) { try await again.accept(.sample("1", user: "alice")) }
         await again.close()
         // The key of the hashes is kept, so that they recognise the user after a restart.
         let later = try await folder.open()
-        #expect(try await later.consentObjection(to: .sample(user: "alice")) == .withdrawn(alice))
+        #expect(try await later.objection(to: .sample(user: "alice")) == .objection(.withdrawn(alice)))
     }
 
     @Test func `what an erasure leaves does not tell the user or its purchases`() async throws {

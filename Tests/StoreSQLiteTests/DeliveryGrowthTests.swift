@@ -24,8 +24,7 @@ struct DeliveryGrowthTests {
         _ = try await counted("accept") { try await store.queue(.sample("new", transaction: "new", user: "alice")) }
         let first = try await counted("claim") { try await store.claim(at: 0, limit: 1) }
         #expect(first.map(\.id) == ["new"])
-        let subject = try ConsentSubject.sample(user: "alice", transaction: "new")
-        _ = try await counted("ask for consent") { try await store.consentObjection(to: subject) }
+        _ = try await counted("ask the gate") { try await store.obstacle(to: first[0], at: CaseModel.time(0)) }
         _ = try await counted("repeat") {
             try await store.conclude("new", .retry(at: CaseModel.time(0.5), .sample), at: 0, attempts: [.sample(at: 0)])
         }

@@ -88,7 +88,7 @@ struct DeliveryQueryPlanTests {
         _ = try await store.recordConsent(try .sample("bob", false))
         _ = try await store.consentHistory(app: "coins", user: try UserID("bob"))
         _ = try await store.eraseUser(app: "coins", user: try UserID("bob"), at: CaseModel.time(1))
-        _ = try await store.consentObjection(to: .sample(user: "bob", purchase: facts))
+        _ = try await store.objection(to: .sample(user: "bob", purchase: facts))
         _ = try await store.recordConsent(try .sample("bob", true))
     }
 }

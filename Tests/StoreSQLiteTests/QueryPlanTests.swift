@@ -31,7 +31,6 @@ struct QueryPlanTests {
             try await store.remember([entry], app: "coins")
         }
         _ = try await store.known(app: "coins", identifiers: ["1", "2"])
-        _ = try await store.identifiers(of: "A", app: "coins", environment: .sandbox, limit: 10)
         _ = try await store.installationKey(name: "page tokens") { [1] }
         let key = CallerKey(
             id: "ABCDEFGHIJ", caller: "shop", app: "coins", publicKey: [1], scopes: nil, createdAt: Date())

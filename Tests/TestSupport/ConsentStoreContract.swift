@@ -33,13 +33,13 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
         },
         ConsentStoreContract("the latest record by order of receipt decides") { store in
             let subject = try ConsentSubject.sample(user: "bob")
-            #expect(try await store.consentObjection(to: subject) == nil)
+            #expect(try await store.objection(to: subject) == nil)
             _ = try await store.recordConsent(try .sample("bob", true, at: 9))
             _ = try await store.recordConsent(try .sample("bob", false, at: 1))
-            #expect(try await store.consentObjection(to: subject) == .withdrawn(try UserID("bob")))
-            #expect(try await store.consentObjection(to: .sample(user: "bob", app: "gems")) == nil)
+            #expect(try await store.objection(to: subject) == .objection(.withdrawn(try UserID("bob"))))
+            #expect(try await store.objection(to: .sample(user: "bob", app: "gems")) == nil)
             _ = try await store.recordConsent(try .sample("bob", true, at: 0))
-            #expect(try await store.consentObjection(to: subject) == nil)
+            #expect(try await store.objection(to: subject) == nil)
         },
         ConsentStoreContract("the owner's withdrawal stands against whoever is named") { store in
             let token = "3f2504e0-4f89-11d3-9a0c-0305e82c3301"
@@ -52,10 +52,10 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
                 _ = try await store.declare(try .sample(kind, value, user: owner.value), transfer: false)
                 _ = try await store.recordConsent(try .sample(owner.value, false))
                 let subject = try ConsentSubject.sample(user: "bob", purchase: facts)
-                #expect(try await store.consentObjection(to: subject) == .withdrawn(owner))
+                #expect(try await store.objection(to: subject) == .objection(.withdrawn(owner)))
             }
             let unknown = try ConsentSubject.sample(user: "bob", transaction: "2")
-            #expect(try await store.consentObjection(to: unknown) == .withdrawn(try UserID("transactionId")))
+            #expect(try await store.objection(to: unknown) == .objection(.withdrawn(try UserID("transactionId"))))
         },
     ]
 
@@ -184,17 +184,17 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
                 let report = try await store.eraseUser(app: "coins", user: alice, at: CaseModel.time(1))
                 #expect(report.isWithdrawalKept)
                 let subject = try ConsentSubject.sample(purchase: purchase)
-                #expect(try await store.consentObjection(to: subject) == .erased, "\(kind)")
+                #expect(try await store.objection(to: subject) == .objection(.erased), "\(kind)")
                 let named = try ConsentSubject.sample(user: "alice", transaction: "other")
-                #expect(try await store.consentObjection(to: named) == .withdrawn(alice))
-                #expect(try await store.consentObjection(to: .sample(transaction: "other")) == nil)
-                #expect(try await store.consentObjection(to: .sample(user: "alice", app: "gems")) == nil)
+                #expect(try await store.objection(to: named) == .objection(.withdrawn(alice)))
+                #expect(try await store.objection(to: .sample(transaction: "other")) == nil)
+                #expect(try await store.objection(to: .sample(user: "alice", app: "gems")) == nil)
                 // A second erasure finds nothing and leaves what the first one left.
                 #expect(
                     try await store.eraseUser(app: "coins", user: alice, at: CaseModel.time(1)).isWithdrawalKept)
                 _ = try await store.recordConsent(try .sample("alice", true))
-                #expect(try await store.consentObjection(to: subject) == nil, "new consent lifts it: \(kind)")
-                #expect(try await store.consentObjection(to: named) == nil)
+                #expect(try await store.objection(to: subject) == nil, "new consent lifts it: \(kind)")
+                #expect(try await store.objection(to: named) == nil)
             }
         },
         ConsentStoreContract("a case keeps an erased owner's withdrawal, although it loses the token") { store in
@@ -211,9 +211,9 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             _ = try await store.declare(try .sample(.transactionId, "1000", user: "alice"), transfer: false)
             _ = try await store.recordConsent(try .sample("alice", false))
             _ = try await store.eraseUser(app: "coins", user: try UserID("alice"), at: CaseModel.time(1))
-            #expect(try await store.consentObjection(to: .sample()) == .erased)
+            #expect(try await store.objection(to: .sample()) == .objection(.erased))
             _ = try await store.declare(try .sample(.transactionId, "1000", user: "bob"), transfer: false)
-            #expect(try await store.consentObjection(to: .sample()) == nil)
+            #expect(try await store.objection(to: .sample()) == nil)
         },
         ConsentStoreContract("who agreed, or never said anything, leaves nothing behind") { store in
             for user in ["alice", "bob"] {
@@ -224,7 +224,7 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             for user in ["alice", "bob"] {
                 let report = try await store.eraseUser(app: "coins", user: try UserID(user), at: CaseModel.time(1))
                 #expect(!report.isWithdrawalKept)
-                #expect(try await store.consentObjection(to: .sample(user: user, transaction: user)) == nil)
+                #expect(try await store.objection(to: .sample(user: user, transaction: user)) == nil)
             }
         },
     ]
@@ -238,5 +238,24 @@ extension ConsentSubject {
         ConsentSubject(
             app: app, user: try user.map(UserID.init), transactionID: purchase?.transactionID ?? transaction,
             environment: .production, purchase: purchase)
+    }
+}
+
+extension DeliveryStore {
+    /// What the gate says about an answer, that is not kept, made in the end of days.
+    package func objection(to subject: ConsentSubject) async throws -> DeliveryFailure? {
+        let delivery = Delivery(
+            id: "not kept", app: subject.app, caseID: nil, user: subject.user, caller: "shop",
+            transactionID: subject.transactionID, environment: subject.environment, purchase: subject.purchase,
+            version: .v2, body: [], createdAt: subject.madeAt ?? .distantFuture, deadline: .distantFuture,
+            nextAttemptAt: nil)
+        return try await obstacle(to: delivery, at: CaseModel.time(0)).obstacle
+    }
+}
+
+extension DeliveryFailure {
+    /// What somebody's withdrawal means.
+    package static func objection(_ objection: ConsentObjection) -> DeliveryFailure {
+        DeliveryFailure(objection.error)
     }
 }

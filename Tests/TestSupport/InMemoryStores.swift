@@ -84,8 +84,6 @@ package actor InMemoryTransactionMemory: TransactionMemory {
     }
 
     private var accounts: [Key: String?] = [:]
-    /// The identifiers in the order in which they came.
-    private var order: [Key] = []
 
     package init() {}
 
@@ -95,19 +93,9 @@ package actor InMemoryTransactionMemory: TransactionMemory {
         }
     }
 
-    package func identifiers(
-        of appTransactionID: String, app: String, environment: AppStoreEnvironment, limit: Int
-    ) async throws(ServiceError) -> Set<String> {
-        let found = order.filter { key in
-            key.app == app && key.environment == environment && accounts[key] == .some(appTransactionID)
-        }
-        return Set(found.suffix(limit).map(\.identifier))
-    }
-
     package func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError) {
         for entry in entries {
             let key = Key(app: app, identifier: entry.identifier, environment: entry.environment)
-            if accounts[key] == nil { order.append(key) }
             accounts[key] = .some(entry.appTransactionID ?? accounts[key] ?? nil)
         }
     }

@@ -49,17 +49,6 @@ package struct TransactionMemoryContract: Sendable, CustomTestStringConvertible 
             }
             #expect(try await memory.known(app: "coins", identifiers: ["1"]).map(\.appTransactionID) == ["B"])
         },
-        TransactionMemoryContract("an account tells its latest identifiers, in its environment alone") { memory in
-            let entries = (1...4).map {
-                KnownIdentifier(identifier: "\($0)", environment: .sandbox, appTransactionID: $0 == 2 ? "B" : "A")
-            }
-            try await memory.remember(entries, app: "coins")
-            let found = try await memory.identifiers(of: "A", app: "coins", environment: .sandbox, limit: 10)
-            #expect(found == ["1", "3", "4"])
-            #expect(try await memory.identifiers(of: "A", app: "coins", environment: .sandbox, limit: 2) == ["3", "4"])
-            #expect(try await memory.identifiers(of: "A", app: "coins", environment: .production, limit: 9).isEmpty)
-            #expect(try await memory.identifiers(of: "A", app: "gems", environment: .sandbox, limit: 9).isEmpty)
-        },
         TransactionMemoryContract("thousands can be remembered and asked for at once") { memory in
             let entries = (0..<2000).map {
                 KnownIdentifier(identifier: "\($0)", environment: .sandbox, appTransactionID: nil)

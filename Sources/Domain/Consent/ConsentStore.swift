@@ -19,9 +19,6 @@ package protocol ConsentStore: Sendable {
     /// Every record of a user, oldest first.
     func consentHistory(app: String, user: UserID) async throws(ServiceError) -> [ConsentRecord]
 
-    /// Asks `ConsentRules` about an answer, in one consistent look at links and consent.
-    func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection?
-
     /// The owner of what an answer is about, by `OwnerRule`, in one consistent look at links and users.
     func owner(of subject: ConsentSubject) async throws(ServiceError) -> UserID?
 

@@ -15,15 +15,15 @@ package struct LinkService: Sendable {
 
     /// Records that an identifier belongs to a user.
     ///
+    /// `target`: one that `check` allows; who reads it from a request tells what is wrong about it with all that is.
     /// `environment`: the identifier's environment; nil when the caller does not know it.
     /// `transfer`: whether a link of another user is ended in favour of this one.
     ///
     /// - Returns: the link in force, and whether it is new.
-    /// - Throws: `invalidRequest`, `linkConflict` naming both users, `storeUnavailable`.
+    /// - Throws: `linkConflict` naming both users, `storeUnavailable`.
     package func declare(
         app: App, user: UserID, target: LinkTarget, environment: AppStoreEnvironment?, transfer: Bool, caller: String
     ) async throws(ServiceError) -> (link: Link, isNew: Bool) {
-        try Self.check(target)
         let statement = Link(
             app: app.slug, user: user, target: target, environment: environment ?? Self.onlyEnvironment(of: app),
             source: .declared, validFrom: nil, validUntil: nil, createdAt: now(), createdBy: caller)
@@ -42,7 +42,6 @@ package struct LinkService: Sendable {
     ///
     /// - Throws: `linkNotFound`, `storeUnavailable`.
     package func end(app: App, user: UserID, target: LinkTarget) async throws(ServiceError) -> [Link] {
-        try Self.check(target)
         let ended = try await store.end(app: app.slug, user: user, target: target, at: now())
         guard !ended.isEmpty else {
             throw ServiceError(
@@ -61,7 +60,7 @@ package struct LinkService: Sendable {
         app.environments.count == 1 ? app.environments.first : nil
     }
 
-    /// Checks the form of an identifier.
+    /// Checks the form of an identifier that came in a request.
     ///
     /// - Throws: `invalidRequest` naming the field `value`.
     package static func check(_ target: LinkTarget) throws(ServiceError) {

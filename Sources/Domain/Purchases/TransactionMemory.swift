@@ -20,11 +20,6 @@ package protocol TransactionMemory: Sendable {
     /// What is known of these identifiers; at most one entry an identifier and environment.
     func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier]
 
-    /// The identifiers of an Apple Account that are remembered, at most `limit`, the latest ones.
-    func identifiers(
-        of appTransactionID: String, app: String, environment: AppStoreEnvironment, limit: Int
-    ) async throws(ServiceError) -> Set<String>
-
     /// Records what was learnt; an entry without an account never erases one with it.
     func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError)
 }

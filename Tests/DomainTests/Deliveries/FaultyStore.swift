@@ -121,10 +121,6 @@ extension FaultyStore {
         try await store.consentHistory(app: app, user: user)
     }
 
-    func consentObjection(to subject: ConsentSubject) async throws(ServiceError) -> ConsentObjection? {
-        try await store.consentObjection(to: subject)
-    }
-
     func rescissions(app: String, user: UserID) async throws(ServiceError) -> [GuardianRescission] {
         try await store.rescissions(app: app, user: user)
     }

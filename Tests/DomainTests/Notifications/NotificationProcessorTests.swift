@@ -143,9 +143,9 @@ struct NotificationProcessorTests {
     /// Whether an answer about a purchase of an Apple Account may be sent.
     private func objection(
         _ account: String, in environment: AppStoreEnvironment = .production, _ fixture: NotificationFixture
-    ) async throws -> ConsentObjection? {
+    ) async throws -> DeliveryFailure? {
         let purchase = Transaction.sample(id: "9", account: account, environment: environment).facts
-        return try await fixture.store.store.consentObjection(
+        return try await fixture.store.store.objection(
             to: ConsentSubject(
                 app: "coins", user: nil, transactionID: "9", environment: environment, purchase: purchase))
     }
@@ -168,8 +168,8 @@ struct NotificationProcessorTests {
             try await fixture.take(rescission("unknown", account: "C"))
             try await fixture.applied("rescind")
             try await fixture.applied("unknown")
-            #expect(try await objection("A", fixture) == .rescinded)
-            #expect(try await objection("C", fixture) == .rescinded)
+            #expect(try await objection("A", fixture) == .objection(.rescinded))
+            #expect(try await objection("C", fixture) == .objection(.rescinded))
             #expect(try await objection("B", fixture) == nil)
             #expect(try await objection("A", in: .sandbox, fixture) == nil)
             for user in ["alice", "bob", "carol"] {
@@ -197,9 +197,9 @@ struct NotificationProcessorTests {
             try await consent(at: -1, isByGuardian: true)
             try await fixture.take(rescission("rescind", account: "A"))
             try await fixture.applied("rescind")
-            #expect(try await objection("A", fixture) == .rescinded)
+            #expect(try await objection("A", fixture) == .objection(.rescinded))
             try await consent(at: 1, isByGuardian: false)
-            #expect(try await objection("A", fixture) == .rescinded)
+            #expect(try await objection("A", fixture) == .objection(.rescinded))
             let inForce = try await sqlite.rescissions(app: "coins", user: UserID("alice"))
             #expect(inForce == [GuardianRescission(environment: .production, at: CaseModel.time(0))])
             try await consent(at: 2, isByGuardian: true)
@@ -223,7 +223,7 @@ struct NotificationProcessorTests {
                 try await fixture.advance(by: .seconds(30))
                 try await fixture.applied("rescind")
             }
-            #expect(try await objection("A", fixture) == .rescinded)
+            #expect(try await objection("A", fixture) == .objection(.rescinded))
         }
     }
 
