@@ -2,8 +2,9 @@ import Testing
 
 /// Apple documents more than the product needs: a type is left out until daemon or simulator reads or writes it.
 struct ModelUseTests {
-    /// What is signed for callers: `Domain` checks it field by field, so that every violation is told, and it is signed as it
-    /// came. The models stand for Apple's word; a test of signatures holds the rules against them.
+    /// What is signed for callers as it came, after a check of each field that tells every violation.
+    ///
+    /// The models stand for Apple's word, and a test of signatures holds that check against them.
     private static let heldByTests: Set = [
         "AdvancedCommerceOneTimeChargeCreateRequest", "AdvancedCommerceSubscriptionCreateRequest",
         "AdvancedCommerceSubscriptionModifyInAppRequest", "AdvancedCommerceSubscriptionReactivateInAppRequest",

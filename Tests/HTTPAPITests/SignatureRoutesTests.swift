@@ -84,7 +84,8 @@ struct SignatureRoutesTests {
     @Test func `a request of the Advanced Commerce API is signed byte for byte`() async throws {
         let body = """
             { "version":"1", "operation" : "REACTIVATE_SUBSCRIPTION", "transactionId":"5",
-              "requestInfo": {"requestReferenceId":"018c0000-0000-7000-8000-00000000000a"} }
+              "requestInfo": {"requestReferenceId":"018c0000-0000-7000-8000-00000000000a", "appAccountToken":null},
+              "storefront":null, "items": null }
             """
         let fixture = try await RequestHandlerFixture()
         let reply = try await fixture.send(.post, "\(signatures)/advancedCommerce", body: body)
@@ -113,6 +114,11 @@ struct SignatureRoutesTests {
                 "changeItems[0].offer.kind unknownField", "changeItems[1] type", "removeItems[0].SKU required",
                 "removeItems[0].sku unknownField", "items unknownField",
             ])
+        #expect(
+            try await self.violations(
+                "advancedCommerce",
+                #"{"operation":"REACTIVATE_SUBSCRIPTION","version":"1","requestInfo":null,"transactionId":null}"#)
+                == ["requestInfo required", "transactionId required"])
         #expect(
             try await self.violations("advancedCommerce", #"{"operation":"BUY","version":"1","anything":1}"#)
                 == ["operation enum", "requestInfo required"], "what else belongs there cannot be told")

@@ -62,7 +62,10 @@ enum AdvancedCommerceRules {
     private static let periodCounts: ClosedRange<Int32> = 1...12
 
     /// Reads a request; what is asked for, or nil when that alone cannot be told.
+    ///
+    /// Apple's libraries write fields that are not set as null.
     static func read(_ fields: inout FieldReader) -> Operation? {
+        fields.ignoreNulls()
         let operation = fields.choice("operation", Operation.self)
         _ = fields.string("version", expected: "`1`", rule: "enum") { $0 == "1" }
         fields.object("requestInfo", expected: "an object", requestInfo)

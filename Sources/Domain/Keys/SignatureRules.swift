@@ -19,11 +19,12 @@ extension StoreKitRequest {
         return .introductoryOffer(productID: product, isAllowed: isAllowed, transactionID: transaction)
     }
 
-    /// Reads a request of the Advanced Commerce API; nil when a rule is broken.
+    /// Reads a request of the Advanced Commerce API.
     ///
     /// - Parameters:
     ///   - fields: reads the body.
     ///   - body: the same body, which is signed as it came.
+    /// - Returns: the request; nil when a rule is broken.
     package static func advancedCommerce(_ fields: inout FieldReader, body: [UInt8]) -> StoreKitRequest? {
         AdvancedCommerceRules.read(&fields) == nil ? nil : .advancedCommerce(body)
     }

@@ -1,6 +1,8 @@
 package import Foundation
 
-/// Signs, with an app's In-App Purchase key, what the app hands to StoreKit. The key itself is never given out.
+/// Signs, with an app's In-App Purchase key, what the app hands to StoreKit.
+///
+/// The key itself is never given out.
 package protocol SignatureSource: Sendable {
     /// Signs a request as a compact JWS.
     ///
@@ -52,7 +54,9 @@ package struct OriginalPromotionalOffer: Sendable, Equatable {
     }
 }
 
-/// A signed request. Whoever has it can use it, so that its value never enters a log, an error or a description.
+/// A signed request.
+///
+/// Whoever has it can use it: its value never enters a log, an error or a description.
 package struct StoreKitSignature: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// The compact JWS.
     package let value: String
@@ -74,7 +78,9 @@ package struct StoreKitSignature: Sendable, CustomStringConvertible, CustomDebug
     package var debugDescription: String { description }
 }
 
-/// The older form of a signature, with what StoreKit must be told beside it. As secret as the newer one.
+/// The older form of a signature, with what StoreKit must be told beside it.
+///
+/// It is as secret as the newer one.
 package struct OriginalPromotionalOfferSignature: Sendable, CustomStringConvertible, CustomDebugStringConvertible {
     /// ECDSA over SHA-256, in DER.
     package let value: [UInt8]

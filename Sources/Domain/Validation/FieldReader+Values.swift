@@ -235,7 +235,7 @@ extension FieldReader {
         of value: FieldValue, _ name: String, _ expected: String, _ read: (inout FieldReader) -> Value?
     ) -> Value? {
         guard case .object(let members) = value else { return refuse(value, name, expected, nil) }
-        var fields = FieldReader(body: members, prefix: qualified(name) + ".")
+        var fields = reader(of: members, prefix: qualified(name) + ".")
         let result = read(&fields)
         if !fields.isValid { _ = check { () throws(ServiceError) in throw fields.error } }
         return result

@@ -29,6 +29,7 @@ package struct FieldReader: Sendable {
     /// How many rules had been found broken when the query was first asked; what it holds besides is told there.
     private var queryStart: Int?
     private var takesUnknown = false
+    private var takesNulls = false
     private var violations: [Violation] = []
     /// The first failure of a check that is no broken rule of a field.
     private var refusal: ServiceError?
@@ -102,6 +103,19 @@ extension FieldReader {
     /// Lets everything pass that nobody reads.
     package mutating func ignoreUnknown() {
         takesUnknown = true
+    }
+
+    /// Lets a field of the body, or of what it holds, that is null count as one that is not there.
+    package mutating func ignoreNulls() {
+        takesNulls = true
+        body = body.filter { $0.value != .null }
+    }
+
+    /// A reader of what a field of the body holds, by the same rules.
+    func reader(of members: [String: FieldValue], prefix: String) -> FieldReader {
+        var fields = FieldReader(body: members, prefix: prefix)
+        if takesNulls { fields.ignoreNulls() }
+        return fields
     }
 
     private var unknownParameters: [Violation] {

@@ -41,7 +41,7 @@ make_key "$issuer"
 make_token
 apps="sync async limited-sync limited-async"
 scopes="refunds:read, transactions:read, transactions:write, consumption:write, extensions:write, notifications:read"
-scopes+=", notifications:test, retentionMessaging:manage, advancedCommerce:manage"
+scopes+=", notifications:test, retentionMessaging:manage, advancedCommerce:manage, signatures:create"
 cat >"$work/purser.yaml" <<YAML
 store: sqlite:$work/purser.db
 listeners:
@@ -71,6 +71,7 @@ YAML
 start_daemon
 cat >"$work/door.json" <<JSON
 {$common,"door":{"production":"https://$(listening appleProduction)","sandbox":"http://$(listening appleSandbox)",
-"purser":"$bin/purser","config":"$work/purser.yaml","issuer":"$issuer","keyId":"$key"}}
+"purser":"$bin/purser","config":"$work/purser.yaml","issuer":"$issuer","keyId":"$key",
+"api":"http://$(listening api)","token":"$work/token","ownKey":"$work/key.p8"}}
 JSON
 check door

@@ -3,8 +3,9 @@
 Usage: python apple_library STAGE_FILE
 
 STAGE_FILE is JSON: `simulator`, the ready file of the simulator; `certificate` and `key`, files with which to take
-notifications over TLS; and, for the doors, `door`: `production` and `sandbox` (their URLs), `purser` (the program),
-`config` (its configuration file), `issuer` and `keyId` (of the daemon's own key). Needs app-store-server-library and
+notifications over TLS; and, for the doors, `door`: `production` and `sandbox` (their URLs), `api` (the URL of that
+listener), `token` (a file with a caller's), `purser` (the program), `config` (its configuration file), `issuer`, `keyId`
+and `ownKey` (of the daemon's own key, the last its file). Needs app-store-server-library and
 httpx.
 
 Every method that Apple's clients have must have been called at the end. run-apple-library.sh does all that.
@@ -24,6 +25,7 @@ import errors
 import notifications
 import retention
 import signatures
+import storekit
 import subscriptions
 import transactions
 from apple import AsyncForm, SyncForm, public_methods
@@ -38,6 +40,8 @@ def run(stage):
     stage.app = App(form.name, 0 if form.name == "sync" else 1, stage)
     stage.limited = App(f"limited-{form.name}", 2 if form.name == "sync" else 3, stage)
     notifications.subscribe(stage)
+    if stage.setting.name == "door":
+        checks.section("signatures for StoreKit", storekit.check, stage)
     for environment in [Environment.PRODUCTION, Environment.SANDBOX]:
         for group in [transactions, consumption, subscriptions, notifications, retention, signatures]:
             checks.section(f"{group.__name__} in {environment.value}", group.check, stage, environment)

@@ -110,6 +110,23 @@ class Door:
         """The id of the key that only the daemon has."""
         return self._options["keyId"]
 
+    @property
+    def own_credential(self):
+        """The key that only the daemon has, to make with Apple's library what the daemon makes."""
+        return Credential(self.own_key, self.issuer, pathlib.Path(self._options["ownKey"]).read_bytes())
+
+    def ask(self, path, body):
+        """Posts to the daemon's own API; what was answered."""
+        token = pathlib.Path(self._options["token"]).read_text(encoding="utf-8")
+        request = urllib.request.Request(
+            self._options["api"] + path,
+            data=body,
+            headers={"Authorization": f"Bearer {token}", "Content-Type": "application/json"},
+            method="POST",
+        )
+        with urllib.request.urlopen(request, timeout=LIMIT) as response:
+            return json.loads(response.read())
+
     def _callers(self, *arguments):
         command = [self._options["purser"], "callers", *arguments, "--config", self._options["config"]]
         return subprocess.run(command, check=True, capture_output=True, text=True, timeout=LIMIT).stdout
