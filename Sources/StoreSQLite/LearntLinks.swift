@@ -14,6 +14,18 @@ extension LinkRow {
         for link in links { try learn(link, in: database) }
     }
 
+    /// Records what transactions say that were read.
+    static func learn(
+        from transactions: [Transaction], app: String, at now: Date, in database: Database
+    ) throws {
+        for transaction in transactions
+        where try transaction.appAccountToken != nil && !isLearnt(transaction, app: app, in: database) {
+            try PurchaseTokenRow.recordSigned(transaction, app: app, in: database)
+            let purchase = try PurchaseTokenRow.effective(transaction.facts, app: app, in: database)
+            try learn(from: purchase, app: app, isAccountTaught: false, at: now, in: database)
+        }
+    }
+
     /// Whether a transaction says nothing of its token or its user that is not known.
     static func isLearnt(_ transaction: Transaction, app: String, in database: Database) throws -> Bool {
         guard try PurchaseTokenRow.isKnown(transaction, app: app, in: database) else { return false }

@@ -16,6 +16,7 @@ extension SQLiteStore: StoreMaintenance {
         result.attempts = try await remove(Retention.attempts, policy.attempts, at: now, limit)
         result.deliveries = try await remove(Retention.deliveries, policy.deliveries, at: now, limit)
         result.cases = try await remove(Retention.cases, policy.deliveries, at: now, limit)
+        result.receipts = try await remove(Retention.receipts, policy.receipts, at: now, limit)
         result.events = try await remove(Retention.events, policy.events, at: now, limit)
         return result
     }
@@ -81,6 +82,16 @@ enum Retention {
                 SELECT id FROM refundCase
                 WHERE closedAt < ? AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.caseId = refundCase.id)
                 ORDER BY closedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    /// Whatever Apple has said of them.
+    static func receipts(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM receipt WHERE position IN (
+                SELECT position FROM receipt WHERE updatedAt < ? ORDER BY updatedAt LIMIT ?)
             """, end, limit)
     }
 

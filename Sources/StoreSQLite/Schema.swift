@@ -130,6 +130,9 @@ enum Schema {
                         coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'event'), 0);
                     """)
         }
+        migrator.registerMigration("0010 receipts") { database in
+            try database.execute(sql: receipts)
+        }
         return migrator
     }
 

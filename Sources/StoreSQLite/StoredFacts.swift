@@ -272,7 +272,7 @@ struct NotificationEffects {
 
 extension PurchaseFacts {
     /// The identifiers whose environment and Apple Account the purchase tells.
-    fileprivate var identifiers: [KnownIdentifier] {
+    var identifiers: [KnownIdentifier] {
         Set([transactionID, originalTransactionID]).map {
             KnownIdentifier(identifier: $0, environment: environment, appTransactionID: appTransactionID)
         }

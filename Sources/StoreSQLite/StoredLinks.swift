@@ -46,11 +46,7 @@ extension SQLiteStore: LinkStore {
         }
         guard isNew else { return }
         try await write("learn from transactions that were read") { database in
-            for transaction in named where try !LinkRow.isLearnt(transaction, app: app, in: database) {
-                try PurchaseTokenRow.recordSigned(transaction, app: app, in: database)
-                let purchase = try PurchaseTokenRow.effective(transaction.facts, app: app, in: database)
-                try LinkRow.learn(from: purchase, app: app, isAccountTaught: false, at: now, in: database)
-            }
+            try LinkRow.learn(from: named, app: app, at: now, in: database)
         }
     }
 

@@ -48,12 +48,13 @@ private struct UserErasure {
             in: database)
         let notifications = try NotificationRow.erase(spellings, tokens: tokens, app: app, in: database)
         try PurchaseTokenRow.remove(tokens, app: app, in: database)
+        let receipts = try ReceiptRow.erase(spellings, app: app, in: database)
         // Another user's link may make a case that user's now.
         try CaseRow.refreshOwners(app: app, targets: linked, in: database)
         return ErasureReport(
             links: links, consentRecords: records, cancelled: try again(ended.cancelled, database),
             sending: try again(ended.sending, database), deliveries: deliveries.count, cases: cases,
-            notifications: notifications,
+            notifications: notifications, receipts: receipts,
             events: try remove("UPDATE event SET user = NULL", in: database), isWithdrawalKept: isWithdrawalKept,
             isRescissionKept: try isRescinded(purchases.accounts.union(linked.accounts), database))
     }

@@ -58,6 +58,8 @@ package struct ErasureReport: Sendable, Equatable {
     package let cases: Int
     /// Notifications whose user was removed; Apple's signed content stays for the retention time.
     package let notifications: Int
+    /// Receipts from which the user, and what was sent for the user, was removed.
+    package let receipts: Int
     /// Events from which the user was removed.
     package let events: Int
     /// Whether keyed hashes were left so that the user's withdrawal outlives the erasure.
@@ -67,7 +69,7 @@ package struct ErasureReport: Sendable, Equatable {
 
     package init(
         links: Int, consentRecords: Int, cancelled: [Delivery], sending: [Delivery], deliveries: Int, cases: Int,
-        notifications: Int, events: Int, isWithdrawalKept: Bool, isRescissionKept: Bool = false
+        notifications: Int, receipts: Int = 0, events: Int, isWithdrawalKept: Bool, isRescissionKept: Bool = false
     ) {
         self.isRescissionKept = isRescissionKept
         self.links = links
@@ -77,6 +79,7 @@ package struct ErasureReport: Sendable, Equatable {
         self.deliveries = deliveries
         self.cases = cases
         self.notifications = notifications
+        self.receipts = receipts
         self.events = events
         self.isWithdrawalKept = isWithdrawalKept
     }

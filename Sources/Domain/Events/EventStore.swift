@@ -77,6 +77,9 @@ package struct ServiceEvent: Sendable, Equatable {
         case deliveryRefused = "delivery.refused"
         case deliveryExpired = "delivery.expired"
         case deliveryCancelled = "delivery.cancelled"
+        case receiptConfirmed = "receipt.confirmed"
+        case receiptFraud = "receipt.fraud"
+        case receiptChanged = "receipt.changed"
     }
 
     /// Where it stands in the order of commits.
@@ -85,14 +88,14 @@ package struct ServiceEvent: Sendable, Equatable {
     package var position: Int64
     package let app: String
     package let kind: Kind
-    /// The notification's UUID, the case's or the delivery's id.
+    /// The notification's UUID, the case's, the delivery's or the receipt's id.
     package let subject: String
     package let at: Date
     package var environment: AppStoreEnvironment?
     package var transactionID: String?
     package var user: UserID?
     package var caseID: String?
-    /// The case's `outcome`, or the delivery's failure as `ServiceError.Reason`.
+    /// The case's `outcome`, the delivery's failure as `ServiceError.Reason`, or why the receipt is fraud.
     package var detail: String?
     package var notificationType: String?
     package var subtype: String?

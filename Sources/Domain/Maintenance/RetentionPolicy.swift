@@ -8,6 +8,8 @@ package struct RetentionPolicy: Sendable, Equatable {
     package var deliveries: Duration = .seconds(730 * 86_400)
     /// Single attempts, from their start on.
     package var attempts: Duration = .seconds(90 * 86_400)
+    /// Receipts, from the time they were last brought up to date on.
+    package var receipts: Duration = .seconds(730 * 86_400)
     /// Events, from the time they happened on.
     package var events: Duration = .seconds(30 * 86_400)
 
@@ -23,6 +25,7 @@ package struct RetentionResult: Sendable, Equatable {
     package var events = 0
     package var idempotencyKeys = 0
     package var quarantined = 0
+    package var receipts = 0
 
     package init() {}
 

@@ -66,7 +66,7 @@ package final class ReceiptConfirmer: Sendable {
         let now = clock.now()
         let kept = try await store.conclude(
             ReceiptConclusion(
-                app: receipt.app, id: receipt.id, outcome: finding.outcome, at: now, isTimeCertain: clock.isCertain,
+                receipt, outcome: finding.outcome, at: now, isTimeCertain: clock.isCertain,
                 nextAttemptAt: now.advanced(by: wait(after: receipt.attempts, finding.failure)),
                 usersPerTransaction: policy.usersPerTransaction))
         signal.wake()

@@ -40,12 +40,14 @@ extension ReceiptRules {
 
     /// The identifiers by which a receipt is found again when another user sends a purchase of it: the Apple Account's where it is
     /// known, and the newest original transactions.
-    package static func identifiers(of receipt: Receipt) -> [String] {
+    package static func identifiers(of receipt: Receipt, _ transactions: [Transaction]) -> [String] {
         var seen: Set<String> = []
         let newest = receipt.content.purchases
             .sorted { ($0.purchaseDate ?? .distantPast) > ($1.purchaseDate ?? .distantPast) }
         let originals = newest.lazy.compactMap(\.original).filter { seen.insert($0).inserted }
-        return (receipt.appTransactionID.map { [$0] } ?? []) + originals.prefix(maximumIdentifiers - 1)
+        let account = transactions.lazy.compactMap(\.appTransactionID).first.map { ["account \($0)"] } ?? []
+        let environment = transactions.first?.environment.rawValue ?? ""
+        return account + originals.prefix(maximumIdentifiers - 1).map { "\(environment) \($0)" }
     }
 
     /// The links that a receipt teaches once Apple has confirmed it: who sent it owns what was bought.

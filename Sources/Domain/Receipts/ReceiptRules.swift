@@ -172,10 +172,24 @@ package enum ReceiptRules {
             result.attempts += 1
             result.nextAttemptAt = conclusion.nextAttemptAt
         }
-        if result.state != receipt.state || result.flags != receipt.flags || result.apple != receipt.apple {
-            result.updatedAt = conclusion.at
-        }
+        let versions = (before: receipt.apple.mapValues(\.version), after: result.apple.mapValues(\.version))
+        let isSame =
+            result.state == receipt.state && result.fraudReason == receipt.fraudReason && result.flags == receipt.flags
+            && versions.before == versions.after
+        if !isSame { result.updatedAt = conclusion.at }
         return result
+    }
+
+    /// What is told of a change; nil where nothing changed that anybody would ask for.
+    package static func event(from known: Receipt, to receipt: Receipt) -> ServiceEvent.Kind? {
+        if receipt.state == known.state, receipt.fraudReason == known.fraudReason {
+            return receipt.updatedAt == known.updatedAt ? nil : .receiptChanged
+        }
+        return switch receipt.state {
+        case .queued: nil
+        case .confirmed: .receiptConfirmed
+        case .fraud: .receiptFraud
+        }
     }
 
     private static func fraud(_ reason: ReceiptFraud, _ receipt: Receipt, at now: Date) -> Receipt {
@@ -189,7 +203,7 @@ package enum ReceiptRules {
     }
 
     /// Whether a receipt that nobody has signed says something else of its transaction than Apple.
-    private static func isContradicted(_ content: ReceiptContent, by transactions: [Transaction]) -> Bool {
+    package static func isContradicted(_ content: ReceiptContent, by transactions: [Transaction]) -> Bool {
         guard !content.isVerified else { return false }
         return content.purchases.contains { said in
             guard let transaction = transactions.first(where: { $0.transactionID == said.transactionID }) else {

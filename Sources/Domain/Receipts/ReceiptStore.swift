@@ -16,9 +16,9 @@ package protocol ReceiptStore: Sendable {
     /// Records what came of asking Apple about a receipt, by `ReceiptRules`.
     ///
     /// In one operation: the receipt as it then is, the newest signed data of its transactions, the links that it teaches to its
-    /// user, and all that these mean for cases and deliveries.
+    /// user, and whose cases are the user's by them. Who decides on a delivery asks for its owner anew.
     ///
-    /// - Returns: the receipt as it is now kept, and what was ended by what became known; nil when the receipt is no more.
+    /// - Returns: the receipt as it is now kept; nil when it is no more.
     /// - Throws: `storeUnavailable`.
     func conclude(_ conclusion: ReceiptConclusion) async throws(ServiceError) -> Receipt?
 
@@ -81,6 +81,8 @@ package struct ReceiptConclusion: Sendable {
     package let app: String
     /// The receipt's id.
     package let id: String
+    /// What it says, which is the same for ever.
+    package let content: ReceiptContent
     package let outcome: Outcome
     package let at: Date
     /// Whether `at` can be believed, so that what cannot be undone may be decided by it.
@@ -91,11 +93,12 @@ package struct ReceiptConclusion: Sendable {
     package let usersPerTransaction: Int
 
     package init(
-        app: String, id: String, outcome: Outcome, at: Date, isTimeCertain: Bool, nextAttemptAt: Date,
+        _ receipt: Receipt, outcome: Outcome, at: Date, isTimeCertain: Bool, nextAttemptAt: Date,
         usersPerTransaction: Int
     ) {
-        self.app = app
-        self.id = id
+        app = receipt.app
+        id = receipt.id
+        content = receipt.content
         self.outcome = outcome
         self.at = at
         self.isTimeCertain = isTimeCertain
