@@ -14,13 +14,15 @@ extension Services.Ports {
     ///   - appStore: plays Apple.
     ///   - verifier: takes for Apple's what it has been told of.
     ///   - signedData: likewise, of what apps hand over.
+    ///   - receiptReader: reads the receipts that it has been told of.
     ///   - clock: the clocks.
     ///   - logger: hears nothing unless a test listens.
     /// - Returns: the ports.
     package static func test(
         store: some Services.Store, changes: ChangeSignal, appStore: FakeAppStoreGateway,
         verifier: FakeNotificationVerifier = FakeNotificationVerifier(),
-        signedData: FakeSignedDataChecker = FakeSignedDataChecker(), clock: ServiceClock,
+        signedData: FakeSignedDataChecker = FakeSignedDataChecker(),
+        receiptReader: FakeReceiptReader = FakeReceiptReader(), clock: ServiceClock,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> Services.Ports {
         // The time of day of most tests stands still; were the other clock to go on, minutes would shift on a slow machine.
@@ -38,7 +40,7 @@ extension Services.Ports {
             makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil }, readToken: { _ in nil })
         return Services.Ports(
             store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), verifier: verifier,
-            signedData: signedData, budgets: budgets,
+            signedData: signedData, receiptReader: receiptReader, budgets: budgets,
             pageTokens: pageTokens, credentials: credentials, clock: clock, makeID: TestCode.makeIDs(),
             makeSnapshotID: { UUID().uuidString }, digest: { $0 }, logger: logger)
     }

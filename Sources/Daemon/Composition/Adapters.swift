@@ -51,12 +51,23 @@ struct Adapters: Sendable {
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
             signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),
-            budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
+            receiptReader: NoReceiptReader(), budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
             credentials: try await Access.Credentials(configuration.callers, store: store), clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
             // What has no digest stands for itself.
             digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)
         self.metrics = metrics
+    }
+}
+
+/// Reads no receipts: there is no program part yet that verifies them.
+private struct NoReceiptReader: ReceiptReader {
+    func content(of bytes: [UInt8], device: UUID?) async throws(ReceiptFault) -> ReceiptContent {
+        throw .undecodable("receipts are not read here")
+    }
+
+    func transactionID(in bytes: [UInt8]) async throws(ReceiptFault) -> String? {
+        throw .undecodable("receipts are not read here")
     }
 }
 

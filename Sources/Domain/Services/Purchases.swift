@@ -1,3 +1,4 @@
+package import Foundation
 package import Logging
 
 /// What is known of users and of what they bought.
@@ -10,22 +11,31 @@ package struct Purchases: Sendable {
     package let tokens: TokenService
     /// Verifies what apps were given by StoreKit.
     package let signedData: SignedDataService
+    package let receipts: ReceiptService
+    /// Asks Apple about receipts that wait for its answer.
+    package let receiptConfirmer: ReceiptConfirmer
     /// Of lists that the store pages.
     package let pageTokens: PageTokenCoder
 
     package struct Ports: Sendable {
         package var links: any LinkStore
         package var memory: any TransactionMemory
+        package var receipts: any ReceiptStore
+        package var receiptReader: any ReceiptReader
         package var appStore: any AppStoreServerAPI
         package var signedData: any SignedDataChecker
         package var pageTokens: PageTokenCoder
         package var clock: ServiceClock
         /// Makes an id that cannot be guessed.
         package var makeSnapshotID: @Sendable () -> String
+        /// Makes an id ordered by the time given.
+        package var makeID: @Sendable (Date) -> String
+        /// SHA-256.
+        package var digest: @Sendable ([UInt8]) -> [UInt8]
         package var logger: Logger
     }
 
-    init(_ ports: Ports, snapshots: SnapshotCache) {
+    init(_ ports: Ports, settings: Services.Settings, snapshots: SnapshotCache) {
         let now = ports.clock.now
         overview = UserOverviewService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
@@ -39,6 +49,12 @@ package struct Purchases: Sendable {
         tokens = TokenService(gateway: ports.appStore, links: ports.links, now: now, logger: ports.logger)
         signedData = SignedDataService(
             checker: ports.signedData, links: ports.links, memory: ports.memory, gateway: ports.appStore, now: now)
+        receiptConfirmer = ReceiptConfirmer(
+            gateway: ports.appStore, store: ports.receipts, apps: settings.apps, policy: settings.receipts,
+            clock: ports.clock, logger: ports.logger)
+        receipts = ReceiptService(
+            reader: ports.receiptReader, store: ports.receipts, confirmer: receiptConfirmer,
+            policy: settings.receipts, clock: ports.clock, makeID: ports.makeID, digest: ports.digest)
         pageTokens = ports.pageTokens
     }
 }

@@ -28,7 +28,7 @@ package struct Services: Sendable {
         signatures = ports.signatures
         clock = ports.clock
         refunds = Refunds(ports.refunds, settings: settings, snapshots: snapshots)
-        purchases = Purchases(ports.purchases, snapshots: snapshots)
+        purchases = Purchases(ports.purchases, settings: settings, snapshots: snapshots)
         access = Access(ports.access, settings: settings)
         operations = Operations(ports.operations, sendingReleased: refunds.dispatcher.kick)
     }
@@ -37,7 +37,7 @@ package struct Services: Sendable {
     package var loops: [@Sendable () async -> Void] {
         var loops = [
             refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, refunds.quarantine.run,
-            operations.owners.run,
+            purchases.receiptConfirmer.run, operations.owners.run,
         ]
         if let history = refunds.history { loops.append(history.run) }
         if let steady = clock.steady {
@@ -52,7 +52,7 @@ package struct Services: Sendable {
 extension Services {
     /// All that a store must be.
     package typealias Store = CallerKeyStore & CaseStore & ConsentStore & DeliveryStore & EventStore & LinkStore
-        & NotificationStore & QuarantineStore & StoreMaintenance & TransactionMemory
+        & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & TransactionMemory
 
     /// What services need of the world, group by group; any of it can be replaced by itself.
     package struct Ports: Sendable {
@@ -73,6 +73,7 @@ extension Services {
         ///   - signatures: signs what apps hand to StoreKit.
         ///   - verifier: tells whether Apple signed a notification.
         ///   - signedData: tells whether Apple signed what an app hands over.
+        ///   - receiptReader: verifies the receipts that apps send.
         ///   - budgets: Apple's rate limits, which `appStore` keeps to.
         ///   - pageTokens: writes and reads the tokens of pages.
         ///   - credentials: what callers prove themselves by.
@@ -83,7 +84,7 @@ extension Services {
         ///   - logger: where trouble is told.
         package init(
             store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI, signatures: any SignatureSource,
-            verifier: any NotificationVerifier, signedData: any SignedDataChecker,
+            verifier: any NotificationVerifier, signedData: any SignedDataChecker, receiptReader: any ReceiptReader,
             budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials, clock: ServiceClock,
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
             digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
@@ -97,9 +98,10 @@ extension Services {
                 appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(
-                links: store, memory: store, appStore: appStore, signedData: signedData, pageTokens: pageTokens,
-                clock: clock,
-                makeSnapshotID: makeSnapshotID, logger: logger)
+                links: store, memory: store, receipts: store, receiptReader: receiptReader, appStore: appStore,
+                signedData: signedData, pageTokens: pageTokens, clock: clock, makeSnapshotID: makeSnapshotID,
+                makeID: makeID, digest: digest,
+                logger: logger)
             access = Access.Ports(store: store, credentials: credentials, clock: clock, logger: logger)
             operations = Operations.Ports(
                 maintenance: store, deliveries: store, events: store, changes: changes, budgets: budgets, clock: clock)
@@ -121,6 +123,7 @@ extension Services {
         package var consumptionPolicies: [String: ConsumptionPolicy] = [:]
         /// How long before its deadline an open case is warned of.
         package var warnBefore: [Duration] = []
+        package var receipts = ReceiptPolicy()
         package var retention = RetentionPolicy()
         /// Nil when Apple's notification history is not searched.
         package var history: HistorySearch.Schedule?

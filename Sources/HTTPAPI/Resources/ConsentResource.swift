@@ -98,6 +98,7 @@ enum ErasureBody {
             writer.member("deliveries", report.deliveries)
             writer.member("cases", report.cases)
             writer.member("notifications", report.notifications)
+            writer.member("receipts", report.receipts)
             writer.member("events", report.events)
         }
         let ended = report.cancelled + report.sending

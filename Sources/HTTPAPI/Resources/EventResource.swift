@@ -73,6 +73,9 @@ enum EventBody {
         case .caseOpened, .caseReminded, .caseAnswered, .caseDeclined, .caseExpired, .caseDecided:
             writer.member("caseId", event.subject)
             writer.memberIfPresent("outcome", event.detail)
+        case .receiptConfirmed, .receiptFraud, .receiptChanged:
+            writer.member("receiptId", event.subject)
+            writer.memberIfPresent("fraudReason", event.detail)
         case .deliveryQueued, .deliveryAccepted, .deliveryRefused, .deliveryExpired, .deliveryCancelled:
             writer.member("deliveryId", event.subject)
             writer.memberIfPresent("caseId", event.caseID)
@@ -88,10 +91,10 @@ enum EventBody {
         writer.memberIfPresent("user", event.user?.value)
     }
 
-    /// What the case or the delivery is by the event; nil where an event does not say.
+    /// What the case, the delivery or the receipt is by the event; nil where an event does not say.
     private static func state(after kind: ServiceEvent.Kind) -> String? {
         switch kind {
-        case .notificationReceived, .guardianConsentRescinded, .caseReminded: nil
+        case .notificationReceived, .guardianConsentRescinded, .caseReminded, .receiptChanged: nil
         case .caseOpened: RefundCase.State.open.rawValue
         case .caseAnswered: RefundCase.State.answered.rawValue
         case .caseDeclined: RefundCase.State.declined.rawValue
@@ -102,6 +105,8 @@ enum EventBody {
         case .deliveryRefused: Delivery.State.refused.rawValue
         case .deliveryExpired: Delivery.State.expired.rawValue
         case .deliveryCancelled: Delivery.State.cancelled.rawValue
+        case .receiptConfirmed: Receipt.State.confirmed.rawValue
+        case .receiptFraud: Receipt.State.fraud.rawValue
         }
     }
 }
