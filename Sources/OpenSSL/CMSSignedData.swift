@@ -14,14 +14,18 @@ package struct CMSSignedData: ~Copyable {
     /// - Parameter ber: The bytes, nothing after the container.
     /// - Throws: ``CMSError``
     package init(ber: [UInt8]) throws(CMSError) {
-        do throws(OpenSSLError) {
-            data = try Self.decode(ber)
-        } catch {
-            throw .malformed(error)
-        }
+        let data = try Self.reading { () throws(OpenSSLError) in try Self.decode(ber) }
         guard OBJ_obj2nid(CMS_get0_type(data.pointer)) == NID_pkcs7_signed else { throw .notSignedData }
+        certificates = try Self.reading { () throws(OpenSSLError) in try Self.certificates(of: data) }
+        self.data = data
+    }
+
+    /// What libcrypto cannot read is malformed.
+    private static func reading<Value: ~Copyable>(
+        _ read: () throws(OpenSSLError) -> Value
+    ) throws(CMSError) -> Value {
         do throws(OpenSSLError) {
-            certificates = try Self.certificates(of: data)
+            return try read()
         } catch {
             throw .malformed(error)
         }
