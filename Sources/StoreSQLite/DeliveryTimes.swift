@@ -24,7 +24,8 @@ extension SQLiteStore: DeliveryTimeStore {
             let statement = try database.cachedStatement(
                 sql: """
                     UPDATE delivery SET createdAt = createdAt + iif(caseId IS NULL, ?1, 0),
-                        deadline = deadline + iif(caseId IS NULL AND deadline = createdAt + ?2, ?1, 0),
+                        deadline = iif(caseId IS NULL,
+                            min(coalesce(requestedDeadline, createdAt + ?1 + ?2), createdAt + ?1 + ?2), deadline),
                         dueAt = iif(isReady = 0, ?3, dueAt),
                         nextAttemptAt = iif(state = 'queued', ?3, nextAttemptAt)
                     WHERE id = ?4 AND app = ?5 AND endedAt IS NULL

@@ -26,6 +26,13 @@ extension DeliveryStoreContract {
             #expect(own.createdAt == CaseModel.time(0) && own.deadline == CaseModel.time(12))
             let given = try #require(try await store.delivery(app: "coins", id: "given"))
             #expect(given.createdAt == CaseModel.time(0) && given.deadline == CaseModel.time(5))
+            // What a clock that was behind has cut.
+            let cut = try await store.queue(.sample("cut", transaction: "5", at: -5, deadline: 10))
+            #expect(cut.deadline == CaseModel.time(7))
+            try await store.moveDeliveries(
+                [DeliveryTimeShift(app: "coins", id: "cut", by: .seconds(5 * 3600))], at: CaseModel.time(0))
+            let mended = try #require(try await store.delivery(app: "coins", id: "cut"))
+            #expect(mended.createdAt == CaseModel.time(0) && mended.deadline == CaseModel.time(10))
             try await store.take(.sample("c", at: 1, transaction: .sample(id: "4")))
             try await store.queue(.sample("cased", caseID: "case-c", transaction: "4", at: 1, due: 2, deadline: 13))
             try await store.moveDeliveries(
@@ -34,7 +41,7 @@ extension DeliveryStoreContract {
             #expect(cased.createdAt == CaseModel.time(1) && cased.deadline == CaseModel.time(13))
             let other = try #require(try await store.delivery(app: "coins", id: "other"))
             #expect(other.createdAt == CaseModel.time(1) && other.deadline == CaseModel.time(13))
-            #expect(try await store.claim(at: 0).map(\.id).sorted() == ["cased", "given", "own"])
+            #expect(try await store.claim(at: 0).map(\.id).sorted() == ["cased", "cut", "given", "own"])
             #expect(try await store.nextDeliveryEvent(after: CaseModel.time(0)) == CaseModel.time(2))
         },
         DeliveryStoreContract("what has ended keeps its dates, and so does another app's") { store in

@@ -48,7 +48,7 @@ extension ConsumptionService {
         if let target { found = try? await subject(of: target, environment, app) }
         let now = clock.now()
         let latest = latestDeadline(of: found?.refundCase, at: now)
-        return ConsumptionRules.violations(ofDeadline: deadline, latest: latest, at: now)
+        return violations(ofDeadline: deadline, latest: latest, at: now)
             + (found?.purchase.map { ConsumptionRules.violations(of: outline, against: $0) } ?? [])
     }
 

@@ -146,7 +146,7 @@ package struct ConsumptionService: Sendable {
         let latest = latestDeadline(of: subject.refundCase, at: createdAt)
         let verdict = try ConsumptionRules.check(
             request.answer, against: subject.purchase,
-            and: ConsumptionRules.violations(ofDeadline: request.deadline, latest: latest, at: createdAt))
+            and: violations(ofDeadline: request.deadline, latest: latest, at: createdAt))
         return Delivery(
             id: makeID(createdAt), app: call.app.slug, caseID: subject.refundCase?.id, user: subject.user,
             caller: request.caller, transactionID: subject.transactionID, environment: subject.environment,
@@ -160,6 +160,13 @@ package struct ConsumptionService: Sendable {
         let now = clock.now()
         guard !clock.isCertain, let refundCase, refundCase.state == .open else { return now }
         return min(max(now, refundCase.requestedAt), refundCase.deadline.addingTimeInterval(-1))
+    }
+
+    /// What is wrong with the end that a caller has set; nothing that only a clock in doubt says: what is kept then ends by the
+    /// right time, as soon as that is known, and no later than a case or Apple's 12 hours allow.
+    func violations(ofDeadline deadline: Date?, latest: Date, at now: Date) -> [Violation] {
+        guard clock.isCertain else { return [] }
+        return ConsumptionRules.violations(ofDeadline: deadline, latest: latest, at: now)
     }
 
     /// The end of an answer's use: the case's, or Apple's 12 hours from now.

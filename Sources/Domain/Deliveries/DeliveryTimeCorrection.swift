@@ -8,8 +8,8 @@ package protocol DeliveryTimeStore: Sendable {
     /// - Throws: `storeUnavailable`.
     func hastenDeliveries(after latest: Date, at now: Date, limit: Int) async throws(ServiceError) -> Int
 
-    /// Moves the times of deliveries that have not ended and answer no case: when they were created, and their deadline where it
-    /// is `RefundCase.answerWindow` after that and not a caller's. Any queued one becomes due now.
+    /// Moves the times of deliveries that have not ended and answer no case: when they were created, and their deadline, which
+    /// is `RefundCase.answerWindow` after that, or a caller's where that is sooner. Any queued one becomes due now.
     ///
     /// - Throws: `storeUnavailable`.
     func moveDeliveries(_ deliveries: [DeliveryTimeShift], at now: Date) async throws(ServiceError)

@@ -213,7 +213,7 @@ extension AppHistorySearch {
             try await dependencies.store.record(
                 StoredNotification(
                     app: app.slug, notification: sent.notification, source: .history,
-                    receivedAt: dependencies.clock.now()))
+                    receivedAt: dependencies.clock.receipt(signedAt: sent.notification.signedAt)))
         }
         let new = isNew.count { $0 == .success(true) }
         findings.found += new

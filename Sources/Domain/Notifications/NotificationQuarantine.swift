@@ -174,7 +174,8 @@ extension NotificationQuarantine {
         let isNew = try await store.release(
             position,
             as: StoredNotification(
-                app: quarantined.app, notification: notification, source: quarantined.source, receivedAt: clock.now()))
+                app: quarantined.app, notification: notification, source: quarantined.source,
+                receivedAt: clock.receipt(signedAt: notification.signedAt)))
         if isNew { processor.kick() }
         return .released(isNew: isNew)
     }

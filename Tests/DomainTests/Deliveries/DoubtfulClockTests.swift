@@ -99,6 +99,32 @@ import Testing
         }
     }
 
+    @Test(arguments: [46_800, -46_800] as [TimeInterval])
+    func `an end that a caller sets while the time is in doubt is judged by the right time`(
+        lead: TimeInterval
+    ) async throws {
+        let purchases = (1...3).map { Transaction.sample(id: "\($0)", account: "A") }
+        try await DeliveryFixture.with(accounts: [purchases], machine: MachineClock(lead: lead)) { fixture in
+            fixture.gateway.failConsumption(.unavailable)
+            let start = fixture.now
+            let ends = ["1": 2.0, "2": 30, "3": -1].mapValues { start.addingTimeInterval($0 * 3600) }
+            var sent: [String: String] = [:]
+            for (transaction, end) in ends {
+                sent[transaction] = try await fixture.send(.transaction(transaction), deadline: end).id
+            }
+            try await looked(fixture)
+            fixture.hearApple()
+            let soon = try await fixture.delivery(try #require(sent["1"])) { $0.attemptCount > 0 }
+            #expect(soon.deadline == ends["1"])
+            let capped = try await fixture.delivery(try #require(sent["2"])) { $0.attemptCount > 0 }
+            #expect(capped.deadline == capped.createdAt.addingTimeInterval(RefundCase.answerWindow))
+            let over = try await fixture.ended(try #require(sent["3"]))
+            #expect(over.state == .expired && over.attemptCount == 0)
+            let late = try await fixture.failure { try await fixture.send(deadline: ends["3"]) }
+            #expect(late?.violations.map(\.rule) == ["future"], "as soon as the time is certain it is told at once")
+        }
+    }
+
     @Test func `an attempt is made that was put off by a time which Apple then takes back`() async throws {
         try await DeliveryFixture.with(machine: MachineClock()) { fixture in
             func hearApple(ahead seconds: TimeInterval) {

@@ -23,6 +23,7 @@ final class FakeHistory: NotificationGateway {
         var generation = 0
         var unverified: [UnverifiedNotification] = []
         var namesTokens = true
+        var whenAsked: (@Sendable () -> Void)?
     }
 
     static let pageSize = 20
@@ -59,6 +60,9 @@ final class FakeHistory: NotificationGateway {
         add(notifications)
     }
 
+    /// Does something while each question is answered.
+    func whenAsked(_ act: @escaping @Sendable () -> Void) { state.withLock { $0.whenAsked = act } }
+
     func expireTokens() { state.withLock { $0.generation += 1 } }
 
     var questions: [Question] { state.withLock(\.questions) }
@@ -67,6 +71,7 @@ final class FakeHistory: NotificationGateway {
         _ query: NotificationHistoryQuery, paginationToken: String?, _ call: UpstreamCall
     ) async throws(ServiceError) -> NotificationHistoryPage {
         guard let environment = call.environment else { throw ServiceError(.internalError, "no environment") }
+        state.withLock(\.whenAsked)?()
         let pass: HistoryProgress.Pass =
             query.notificationType != nil ? .consumptionRequests : query.onlyFailures == true ? .failures : .all
         return try state.withLock { state throws(ServiceError) in

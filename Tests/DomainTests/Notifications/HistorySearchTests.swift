@@ -33,6 +33,20 @@ struct HistorySearchTests {
         (1...count).map { .sample("\(prefix)\($0)", type: type, at: hour, transaction: .sample(id: "\(prefix)\($0)")) }
     }
 
+    @Test func `what is found while the time is in doubt counts from when Apple signed it`() async throws {
+        let machine = MachineClock()
+        try await NotificationFixture.with(machine: machine) { fixture in
+            let history = FakeHistory()
+            history.add(sent(1, "request", type: "CONSUMPTION_REQUEST", at: -2))
+            history.whenAsked { machine.lead = 46_800 }
+            fixture.base.hearApple()
+            try await searching(fixture, history) { _ in
+                let found = try await fixture.applied("request1")
+                #expect(found.receivedAt == found.notification.signedAt)
+            }
+        }
+    }
+
     // MARK: What is asked
 
     @Test func `the first search asks for what has a deadline, then failures, then three days; the next what is new`()

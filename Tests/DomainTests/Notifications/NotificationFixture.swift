@@ -23,9 +23,10 @@ struct NotificationFixture: Sendable {
 
     /// Runs a test, with a processor at work unless it is to be started later, and takes everything down again.
     static func with(
-        isProcessing: Bool = true, _ test: @Sendable (NotificationFixture) async throws -> Void
+        isProcessing: Bool = true, machine: MachineClock? = nil,
+        _ test: @Sendable (NotificationFixture) async throws -> Void
     ) async throws {
-        try await DeliveryFixture.with(isDispatching: false) { base in
+        try await DeliveryFixture.with(isDispatching: false, machine: machine) { base in
             let fixture = NotificationFixture(base)
             try await fixture.during(isProcessing ? [fixture.processor.run] : []) { try await test(fixture) }
         }
@@ -110,7 +111,7 @@ extension NotificationFixture {
     ) async throws {
         let search = HistorySearch(
             gateway: history, store: store, quarantine: quarantine, processor: processor, apps: AppCatalog([app]),
-            clock: base.serviceClock, logger: log.logger)
+            clock: base.machine == nil ? base.serviceClock : base.ports.clock, logger: log.logger)
         try await during([search.run]) { try await work(search) }
     }
 }
