@@ -11,7 +11,9 @@ import ServiceLifecycle
 package final class Simulator: Service, Sendable {
     /// What the simulator knows; the control port and callers in the same process change it.
     package let state: SimulatorState
-    /// The root of the certificates that sign transactions: what a client pins in place of Apple's.
+    /// Issues receipts that end in the root.
+    package let receipts: ReceiptIssuer
+    /// The root of the certificates that sign transactions and receipts: what a client pins in place of Apple's.
     package let root: Certificate
     /// The authority of the servers' TLS certificates.
     package let tlsAuthority: Certificate
@@ -58,7 +60,8 @@ package final class Simulator: Service, Sendable {
                         now: { state.clock.now }, logger: configuration.logger, service: service.deliver))
             }
             let control = ControlService(
-                state: state, root: certificates.signing.root, tlsAuthority: certificates.tls.certificate)
+                state: state, authority: certificates.signing, receipts: certificates.receipts,
+                tlsAuthority: certificates.tls.certificate)
             started.append(
                 try await HTTPListener.start(
                     on: configuration.control, tls: nil, maximumBodyBytes: ControlService.maximumBodyBytes,
@@ -79,6 +82,7 @@ package final class Simulator: Service, Sendable {
     ) {
         self.dispatcher = dispatcher
         self.state = state
+        receipts = certificates.receipts
         root = certificates.signing.root
         tlsAuthority = certificates.tls.certificate
         stateDirectory = configuration.stateDirectory

@@ -5,10 +5,13 @@ import OpenSSL
 /// All certificates and keys of a simulator: made new, or kept in a folder so that clients' trust outlives a restart.
 struct CertificateSet: Sendable {
     let signing: SigningAuthority
+    /// Its keys are new each time, since receipts bring their certificates along.
+    let receipts: ReceiptIssuer
     let tls: TLSAuthority
 
     private init(signing: SigningAuthority, tls: TLSAuthority) {
         self.signing = signing
+        receipts = ReceiptIssuer(root: signing.root, rootKey: signing.rootKey)
         self.tls = tls
     }
 
@@ -19,8 +22,8 @@ struct CertificateSet: Sendable {
     ///   - realTime: the time by which clients judge TLS certificates.
     /// - Throws: `OpenSSLError`
     init(signingTime: Date, realTime: Date) throws(OpenSSLError) {
-        signing = try SigningAuthority(generatingAt: signingTime)
-        tls = try TLSAuthority(generatingAt: realTime)
+        self.init(
+            signing: try SigningAuthority(generatingAt: signingTime), tls: try TLSAuthority(generatingAt: realTime))
     }
 
     /// Loads what a folder keeps, or fills it.

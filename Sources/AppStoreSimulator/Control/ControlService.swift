@@ -7,14 +7,15 @@ struct ControlService: Sendable {
     static let maximumBodyBytes = 1_048_576
 
     let state: SimulatorState
-    let root: Certificate
+    let authority: SigningAuthority
+    let receipts: ReceiptIssuer
     let tlsAuthority: Certificate
 
     /// Every route.
     static let routes: [ControlRoute] =
         healthRoutes + registrationRoutes + purchaseRoutes + faultRoutes + behaviourRoutes + observationRoutes
         + notificationRoutes + refundRequestRoutes + messagingRoutes + clockRoutes + subscriptionRoutes
-        + extensionRoutes + appTransactionRoutes
+        + extensionRoutes + appTransactionRoutes + receiptRoutes
 
     /// Answers a request.
     func respond(to request: IncomingRequest) -> OutgoingResponse {
@@ -49,10 +50,10 @@ struct ControlService: Sendable {
     static let healthRoutes = [
         ControlRoute("GET", "/health") { _, _ in .json(200, ["status": "ok"]) },
         ControlRoute("GET", "/certificates/root.pem") { service, _ throws(ControlError) in
-            try pem(service.root)
+            try pem(service.authority.root)
         },
         ControlRoute("GET", "/certificates/root.der") { service, _ in
-            OutgoingResponse(status: 200, contentType: "application/pkix-cert", body: service.root.der)
+            OutgoingResponse(status: 200, contentType: "application/pkix-cert", body: service.authority.root.der)
         },
         ControlRoute("GET", "/certificates/tls-ca.pem") { service, _ throws(ControlError) in
             try pem(service.tlsAuthority)

@@ -33,7 +33,8 @@ package struct IssuedAttribute: Sendable, Equatable {
 
     /// With an IA5String of a date (RFC 3339, whole seconds); empty if there is none.
     package static func date(_ type: Int64, _ date: Date?) -> IssuedAttribute {
-        ia5(type, date.map { $0.formatted(Self.dateStyle) } ?? "")
+        let whole = date.map { Date(timeIntervalSince1970: $0.timeIntervalSince1970.rounded(.down)) }
+        return ia5(type, whole.map { $0.formatted(dateStyle) } ?? "")
     }
 
     private static let dateStyle = Date.ISO8601FormatStyle()
