@@ -213,6 +213,8 @@ struct ControlPortTests {
         for route in ControlService.routes {
             #expect(handbook.contains("`\(route.method) \(route.path)`"), "\(route.method) \(route.path)")
         }
-        for tampering in Tampering.allCases { #expect(handbook.contains("`\(tampering.rawValue)`")) }
+        for tampering in Tampering.allCases.map(\.rawValue) + ReceiptTampering.allCases.map(\.rawValue) {
+            #expect(handbook.contains("`\(tampering)`"))
+        }
     }
 }
