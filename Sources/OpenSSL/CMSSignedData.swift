@@ -14,18 +14,30 @@ package struct CMSSignedData: ~Copyable {
     /// - Parameter ber: The bytes, nothing after the container.
     /// - Throws: ``CMSError``
     package init(ber: [UInt8]) throws(CMSError) {
-        let data = try Self.reading { () throws(OpenSSLError) in try Self.decode(ber) }
-        guard OBJ_obj2nid(CMS_get0_type(data.pointer)) == NID_pkcs7_signed else { throw .notSignedData }
-        certificates = try Self.reading { () throws(OpenSSLError) in try Self.certificates(of: data) }
+        let data = try Self.signedData(ber)
+        let certificates = try Self.reading(data, Self.certificates)
+        // Both at once: the compiler does not take back half of what cannot be copied.
+        self.certificates = certificates
         self.data = data
     }
 
+    private static func signedData(_ ber: [UInt8]) throws(CMSError) -> OwnedPointer {
+        let data: OwnedPointer
+        do throws(OpenSSLError) {
+            data = try decode(ber)
+        } catch {
+            throw .malformed(error)
+        }
+        guard OBJ_obj2nid(CMS_get0_type(data.pointer)) == NID_pkcs7_signed else { throw .notSignedData }
+        return data
+    }
+
     /// What libcrypto cannot read is malformed.
-    private static func reading<Value: ~Copyable>(
-        _ read: () throws(OpenSSLError) -> Value
+    private static func reading<Value>(
+        _ data: borrowing OwnedPointer, _ read: (borrowing OwnedPointer) throws(OpenSSLError) -> Value
     ) throws(CMSError) -> Value {
         do throws(OpenSSLError) {
-            return try read()
+            return try read(data)
         } catch {
             throw .malformed(error)
         }
