@@ -51,6 +51,7 @@ struct ReleaseBeforeRoutesTests {
             ("henry", ["open"], 1_795_390_867_241),
             ("jack", ["open", "answered"], 1_795_390_935_065),
             ("leo", ["open"], 1_795_390_868_395),
+            ("mia", ["expired"], 1_795_347_600_000),
         ] as [(String, [String], Int64)])
     func `cases keep their state and their deadline`(user: String, states: [String], deadline: Int64) async throws {
         let fixture = try await fixture()
@@ -96,6 +97,22 @@ struct ReleaseBeforeRoutesTests {
                 .post, "/v1/apps/coins/transactions/\(transaction)/consumption", body: Self.answer)
             #expect(statuses.contains(reply.status), "by a guardian: \(guardian)")
         }
+    }
+
+    @Test func `a case that had expired is open again when Apple reminds of it, and takes its answer`() async throws {
+        let fixture = try await fixture()
+        let transaction = try #require(ReleaseBefore.transactions["mia"])
+        let hour = ReleaseBefore.now.timeIntervalSince(CaseModel.time(0)) / 3600
+        try await fixture.stack.receive(
+            .sample("reminder", at: hour, transaction: .sample(id: transaction, account: "704165192558100472")))
+        let list = try await fixture.send(.get, "/v1/apps/coins/cases?transactionId=\(transaction)").json
+        let refundCase = try #require(list["cases"]?.array?.first)
+        #expect(list["cases"]?.array?.count == 1 && refundCase["owner"] == "mia")
+        #expect(refundCase["state"] == "open" && refundCase["late"] == true)
+        #expect(try #require(refundCase["secondsLeft"]?.int64) >= 43_199 && refundCase["reminders"]?.array?.count == 1)
+        let reply = try await fixture.send(.post, "/v1/apps/coins/users/mia/consumption", body: Self.answer)
+        #expect(reply.status == 200)
+        #expect(try reply.json["caseId"] == refundCase["id"] && reply.json["warnings"]?.array?.isEmpty == false)
     }
 
     @Test func `callers read on from the cursor that they have, and an answer's key is still taken`() async throws {

@@ -4,7 +4,8 @@
 -- Users, and what became of them: alice's refund request is answered, adam's decided, bob's declined; gina's waits, as does
 -- one of nobody known (henry bought it); a guardian took back consent for leo's account before Apple asked; erin's answer is
 -- queued after failed attempts, jack's was being sent; dave's was refused for good, frank's expired, ida's was cancelled;
--- carol withdrew and is erased; kate has a link to an appAccountToken alone.
+-- carol withdrew and is erased; kate has a link to an appAccountToken alone; what Apple asked about mia's purchase was found in
+-- Apple's history after its 12 hours, so that her case has expired.
 --
 -- Apple's signed forms are left out, since no test verifies them: "e30.e30.c2lnbmVk" stands for each. The keys of the
 -- installation are of no installation that lives.
@@ -341,7 +342,8 @@ INSERT INTO link (id, app, user, kind, value, environment, source, validFrom, va
     (9, 'coins', CAST('frank' AS BLOB), 'transactionId', '433162444442589', NULL, 'declared', NULL, NULL, 1795347668519, 'billing', CAST('frank' AS BLOB)),
     (10, 'coins', CAST('ida' AS BLOB), 'transactionId', '433162444535666', NULL, 'declared', NULL, NULL, 1795347668654, 'billing', CAST('ida' AS BLOB)),
     (11, 'coins', CAST('erin' AS BLOB), 'transactionId', '2000000204946235', NULL, 'declared', NULL, NULL, 1795347668704, 'billing', CAST('erin' AS BLOB)),
-    (12, 'coins', CAST('jack' AS BLOB), 'transactionId', '433162444626594', NULL, 'declared', NULL, NULL, 1795347735061, 'billing', CAST('jack' AS BLOB));
+    (12, 'coins', CAST('jack' AS BLOB), 'transactionId', '433162444626594', NULL, 'declared', NULL, NULL, 1795347735061, 'billing', CAST('jack' AS BLOB)),
+    (13, 'coins', CAST('mia' AS BLOB), 'transactionId', '433162444712043', NULL, 'declared', NULL, NULL, 1795347739000, 'billing', CAST('mia' AS BLOB));
 INSERT INTO knownIdentifier (id, app, identifier, environment, appTransactionId) VALUES
     (1, 'coins', '433162444007201', 'Production', '704165192550960786'),
     (2, 'coins', '433162444102915', 'Production', '704165192551124607'),
@@ -355,7 +357,8 @@ INSERT INTO knownIdentifier (id, app, identifier, environment, appTransactionId)
     (10, 'coins', '433162444535666', 'Production', '704165192556767891'),
     (11, 'coins', '2000000204946235', 'Sandbox', '704165192557156260'),
     (12, 'coins', '704165192550960786', 'Production', NULL),
-    (13, 'coins', '433162444626594', 'Production', '704165192557796885');
+    (13, 'coins', '433162444626594', 'Production', '704165192557796885'),
+    (14, 'coins', '433162444712043', 'Production', '704165192558100472');
 INSERT INTO installationKey (name, value) VALUES
     ('callerKeyIssuer', CAST('78daa192-95f6-45d5-942e-4bca2d663c4c' AS BLOB)),
     ('pageToken', X'0efdd0bd58831d86dc3b89645c5de30c7015540d9334274749aa6ad101e6d7db'),
@@ -439,7 +442,8 @@ INSERT INTO notification (position, app, uuid, type, subtype, signedDate, enviro
     (20, 'coins', '13473ef5-236b-4d05-8aa2-feb697728a78', 'CONSUMPTION_REQUEST', NULL, 1795347668732, 'Sandbox', 'webhook', 1795347668739, CAST('erin' AS BLOB), 1795347668747, 'UNINTENDED_PURCHASE', '704165192557156260', '2000000204946235', '2000000204946235', NULL, NULL, 'gems.100', 'Consumable', 1795347668698, 1795347668732, NULL, 0, 0),
     (21, 'coins', '3110ad04-c500-4738-a652-1e0ff57d48f3', 'TEST', NULL, 1795347672945, 'Production', 'webhook', 1795347672951, NULL, 1795347672963, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL),
     (22, 'coins', '3013cba1-ff91-4e29-abc3-0c8b8f0ac178', 'ONE_TIME_CHARGE', NULL, 1795347735057, 'Production', 'webhook', 1795347735063, CAST('jack' AS BLOB), 1795347735068, NULL, '704165192557796885', '433162444626594', '433162444626594', NULL, NULL, 'gems.100', 'Consumable', 1795347735057, 1795347735057, NULL, 0, 0),
-    (23, 'coins', '2aa4590b-d5d9-4cd2-ac3a-a27608fda6ee', 'CONSUMPTION_REQUEST', NULL, 1795347735065, 'Production', 'webhook', 1795347735073, CAST('jack' AS BLOB), 1795347735075, 'UNINTENDED_PURCHASE', '704165192557796885', '433162444626594', '433162444626594', NULL, NULL, 'gems.100', 'Consumable', 1795347735057, 1795347735065, NULL, 0, 0);
+    (23, 'coins', '2aa4590b-d5d9-4cd2-ac3a-a27608fda6ee', 'CONSUMPTION_REQUEST', NULL, 1795347735065, 'Production', 'webhook', 1795347735073, CAST('jack' AS BLOB), 1795347735075, 'UNINTENDED_PURCHASE', '704165192557796885', '433162444626594', '433162444626594', NULL, NULL, 'gems.100', 'Consumable', 1795347735057, 1795347735065, NULL, 0, 0),
+    (24, 'coins', '5c0f5d3a-6a5e-4c7b-9d0e-7b1d6f3f2a41', 'CONSUMPTION_REQUEST', NULL, 1795304400000, 'Production', 'history', 1795347740000, CAST('mia' AS BLOB), 1795347740011, 'UNINTENDED_PURCHASE', '704165192558100472', '433162444712043', '433162444712043', NULL, NULL, 'gems.100', 'Consumable', 1795300000000, 1795304400000, NULL, 0, 0);
 INSERT INTO notificationContent (position, payload, transactionPayload, renewalPayload, appTransactionPayload, signed, transactionSigned, renewalSigned, appTransactionSigned) VALUES
     (1, CAST('{"notificationType":"ONE_TIME_CHARGE","notificationUUID":"cda5bb6e-b04f-4ba2-8099-73f47a3f5a05","data":{"environment":"Production","appAppleId":1234567890,"bundleId":"com.example.coins","bundleVersion":"1"},"version":"2.0","signedDate":1795347666392}' AS BLOB), CAST('{"transactionId":"433162444007201","originalTransactionId":"433162444007201","bundleId":"com.example.coins","productId":"gems.100","purchaseDate":1795347666392,"originalPurchaseDate":1795347666392,"quantity":1,"type":"Consumable","inAppOwnershipType":"PURCHASED","signedDate":1795347666392,"environment":"Production","storefront":"USA","storefrontId":"143441","transactionReason":"PURCHASE","currency":"EUR","price":4990,"appTransactionId":"704165192550960786"}' AS BLOB), NULL, NULL, 'e30.e30.c2lnbmVk', 'e30.e30.c2lnbmVk', NULL, NULL),
     (2, CAST('{"notificationType":"CONSUMPTION_REQUEST","notificationUUID":"9d7d3766-49c3-4bee-898b-67db85ab0aa1","data":{"environment":"Production","appAppleId":1234567890,"bundleId":"com.example.coins","bundleVersion":"1","consumptionRequestReason":"UNINTENDED_PURCHASE"},"version":"2.0","signedDate":1795347666429}' AS BLOB), CAST('{"transactionId":"433162444007201","originalTransactionId":"433162444007201","bundleId":"com.example.coins","productId":"gems.100","purchaseDate":1795347666392,"originalPurchaseDate":1795347666392,"quantity":1,"type":"Consumable","inAppOwnershipType":"PURCHASED","signedDate":1795347666429,"environment":"Production","storefront":"USA","storefrontId":"143441","transactionReason":"PURCHASE","currency":"EUR","price":4990,"appTransactionId":"704165192550960786"}' AS BLOB), NULL, NULL, 'e30.e30.c2lnbmVk', 'e30.e30.c2lnbmVk', NULL, NULL),
@@ -463,7 +467,8 @@ INSERT INTO notificationContent (position, payload, transactionPayload, renewalP
     (20, CAST('{"notificationType":"CONSUMPTION_REQUEST","notificationUUID":"13473ef5-236b-4d05-8aa2-feb697728a78","data":{"environment":"Sandbox","bundleId":"com.example.coins","bundleVersion":"1","consumptionRequestReason":"UNINTENDED_PURCHASE"},"version":"2.0","signedDate":1795347668732}' AS BLOB), CAST('{"transactionId":"2000000204946235","originalTransactionId":"2000000204946235","bundleId":"com.example.coins","productId":"gems.100","purchaseDate":1795347668698,"originalPurchaseDate":1795347668698,"quantity":1,"type":"Consumable","inAppOwnershipType":"PURCHASED","signedDate":1795347668732,"environment":"Sandbox","storefront":"USA","storefrontId":"143441","transactionReason":"PURCHASE","currency":"EUR","price":4990,"appTransactionId":"704165192557156260"}' AS BLOB), NULL, NULL, 'e30.e30.c2lnbmVk', 'e30.e30.c2lnbmVk', NULL, NULL),
     (21, CAST('{"notificationType":"TEST","notificationUUID":"3110ad04-c500-4738-a652-1e0ff57d48f3","data":{"environment":"Production","appAppleId":1234567890,"bundleId":"com.example.coins"},"version":"2.0","signedDate":1795347672945}' AS BLOB), NULL, NULL, NULL, 'e30.e30.c2lnbmVk', NULL, NULL, NULL),
     (22, CAST('{"notificationType":"ONE_TIME_CHARGE","notificationUUID":"3013cba1-ff91-4e29-abc3-0c8b8f0ac178","data":{"environment":"Production","appAppleId":1234567890,"bundleId":"com.example.coins","bundleVersion":"1"},"version":"2.0","signedDate":1795347735057}' AS BLOB), CAST('{"transactionId":"433162444626594","originalTransactionId":"433162444626594","bundleId":"com.example.coins","productId":"gems.100","purchaseDate":1795347735057,"originalPurchaseDate":1795347735057,"quantity":1,"type":"Consumable","inAppOwnershipType":"PURCHASED","signedDate":1795347735057,"environment":"Production","storefront":"USA","storefrontId":"143441","transactionReason":"PURCHASE","currency":"EUR","price":4990,"appTransactionId":"704165192557796885"}' AS BLOB), NULL, NULL, 'e30.e30.c2lnbmVk', 'e30.e30.c2lnbmVk', NULL, NULL),
-    (23, CAST('{"notificationType":"CONSUMPTION_REQUEST","notificationUUID":"2aa4590b-d5d9-4cd2-ac3a-a27608fda6ee","data":{"environment":"Production","appAppleId":1234567890,"bundleId":"com.example.coins","bundleVersion":"1","consumptionRequestReason":"UNINTENDED_PURCHASE"},"version":"2.0","signedDate":1795347735065}' AS BLOB), CAST('{"transactionId":"433162444626594","originalTransactionId":"433162444626594","bundleId":"com.example.coins","productId":"gems.100","purchaseDate":1795347735057,"originalPurchaseDate":1795347735057,"quantity":1,"type":"Consumable","inAppOwnershipType":"PURCHASED","signedDate":1795347735065,"environment":"Production","storefront":"USA","storefrontId":"143441","transactionReason":"PURCHASE","currency":"EUR","price":4990,"appTransactionId":"704165192557796885"}' AS BLOB), NULL, NULL, 'e30.e30.c2lnbmVk', 'e30.e30.c2lnbmVk', NULL, NULL);
+    (23, CAST('{"notificationType":"CONSUMPTION_REQUEST","notificationUUID":"2aa4590b-d5d9-4cd2-ac3a-a27608fda6ee","data":{"environment":"Production","appAppleId":1234567890,"bundleId":"com.example.coins","bundleVersion":"1","consumptionRequestReason":"UNINTENDED_PURCHASE"},"version":"2.0","signedDate":1795347735065}' AS BLOB), CAST('{"transactionId":"433162444626594","originalTransactionId":"433162444626594","bundleId":"com.example.coins","productId":"gems.100","purchaseDate":1795347735057,"originalPurchaseDate":1795347735057,"quantity":1,"type":"Consumable","inAppOwnershipType":"PURCHASED","signedDate":1795347735065,"environment":"Production","storefront":"USA","storefrontId":"143441","transactionReason":"PURCHASE","currency":"EUR","price":4990,"appTransactionId":"704165192557796885"}' AS BLOB), NULL, NULL, 'e30.e30.c2lnbmVk', 'e30.e30.c2lnbmVk', NULL, NULL),
+    (24, CAST('{"notificationType":"CONSUMPTION_REQUEST","notificationUUID":"5c0f5d3a-6a5e-4c7b-9d0e-7b1d6f3f2a41","data":{"environment":"Production","appAppleId":1234567890,"bundleId":"com.example.coins","bundleVersion":"1","consumptionRequestReason":"UNINTENDED_PURCHASE"},"version":"2.0","signedDate":1795304400000}' AS BLOB), CAST('{"transactionId":"433162444712043","originalTransactionId":"433162444712043","bundleId":"com.example.coins","productId":"gems.100","purchaseDate":1795300000000,"originalPurchaseDate":1795300000000,"quantity":1,"type":"Consumable","inAppOwnershipType":"PURCHASED","signedDate":1795304400000,"environment":"Production","storefront":"USA","storefrontId":"143441","transactionReason":"PURCHASE","currency":"EUR","price":4990,"appTransactionId":"704165192558100472"}' AS BLOB), NULL, NULL, 'e30.e30.c2lnbmVk', 'e30.e30.c2lnbmVk', NULL, NULL);
 INSERT INTO quarantine (position, app, uuid, fault, receivedAt, signed) VALUES
     (1, 'coins', NULL, 'bundleId is not the app''s', 1795347667386, 'e30.e30.c2lnbmVk');
 INSERT INTO refundCase (id, app, environment, transactionId, originalTransactionId, appTransactionId, appAccountToken, productId, productType, purchaseDate, isFamilyShared, isAdvancedCommerce, owner, state, reason, requestedAt, openedAt, deadline, declineCaller, declineNote, declineAt, outcome, decidedAt, closedAt) VALUES
@@ -474,7 +479,8 @@ INSERT INTO refundCase (id, app, environment, transactionId, originalTransaction
     ('01a2030f-5931-789d-aaed-e5b5d7c66572', 'coins', 'Sandbox', '2000000204946162', '2000000204946162', '704165192554494044', NULL, 'gems.100', 'Consumable', 1795347667238, 0, 0, NULL, 'open', 'UNINTENDED_PURCHASE', 1795347667241, 1795347667246, 1795390867241, NULL, NULL, NULL, NULL, NULL, NULL),
     ('01a2030f-5db3-730c-bd0d-115c1cdb950f', 'coins', 'Production', '433162444397018', '433162444397018', '704165192555253250', NULL, 'gems.100', 'Consumable', 1795347667355, 0, 0, CAST('leo' AS BLOB), 'open', 'UNINTENDED_PURCHASE', 1795347668395, 1795347668400, 1795390868395, NULL, NULL, NULL, NULL, NULL, NULL),
     ('01a2030f-5f0b-7d56-8daa-d0e28204c3e3', 'coins', 'Sandbox', '2000000204946235', '2000000204946235', '704165192557156260', NULL, 'gems.100', 'Consumable', 1795347668698, 0, 0, CAST('erin' AS BLOB), 'open', 'UNINTENDED_PURCHASE', 1795347668732, 1795347668739, 1795390868732, NULL, NULL, NULL, NULL, NULL, NULL),
-    ('01a20310-6223-7255-b6a8-a37d29dbc436', 'coins', 'Production', '433162444626594', '433162444626594', '704165192557796885', NULL, 'gems.100', 'Consumable', 1795347735057, 0, 0, CAST('jack' AS BLOB), 'open', 'UNINTENDED_PURCHASE', 1795347735065, 1795347735073, 1795390935065, NULL, NULL, NULL, NULL, NULL, NULL);
+    ('01a20310-6223-7255-b6a8-a37d29dbc436', 'coins', 'Production', '433162444626594', '433162444626594', '704165192557796885', NULL, 'gems.100', 'Consumable', 1795347735057, 0, 0, CAST('jack' AS BLOB), 'open', 'UNINTENDED_PURCHASE', 1795347735065, 1795347735073, 1795390935065, NULL, NULL, NULL, NULL, NULL, NULL),
+    ('01a20310-756f-7a3c-9b1e-4d5f60718293', 'coins', 'Production', '433162444712043', '433162444712043', '704165192558100472', NULL, 'gems.100', 'Consumable', 1795300000000, 0, 0, CAST('mia' AS BLOB), 'expired', 'UNINTENDED_PURCHASE', 1795304400000, 1795347740000, 1795347600000, NULL, NULL, NULL, NULL, NULL, 1795347745004);
 INSERT INTO caseRequest (caseId, signedAt, notificationUuid, receivedAt, reason) VALUES
     ('01a2030f-560b-782f-91a2-fb3264d0757a', 1795347666429, '9d7d3766-49c3-4bee-898b-67db85ab0aa1', 1795347666435, 'UNINTENDED_PURCHASE'),
     ('01a2030f-569e-7fff-bdc1-661bf4518ddf', 1795347666580, '1f642fb4-b628-41d1-bf5e-2e33f473659f', 1795347666587, 'UNINTENDED_PURCHASE'),
@@ -483,7 +489,8 @@ INSERT INTO caseRequest (caseId, signedAt, notificationUuid, receivedAt, reason)
     ('01a2030f-5931-789d-aaed-e5b5d7c66572', 1795347667241, '00a99c48-fc1a-4d04-a889-b9e90dbf6882', 1795347667246, 'UNINTENDED_PURCHASE'),
     ('01a2030f-5db3-730c-bd0d-115c1cdb950f', 1795347668395, '73bfe840-e3b5-4d14-8968-30350cf290bc', 1795347668400, 'UNINTENDED_PURCHASE'),
     ('01a2030f-5f0b-7d56-8daa-d0e28204c3e3', 1795347668732, '13473ef5-236b-4d05-8aa2-feb697728a78', 1795347668739, 'UNINTENDED_PURCHASE'),
-    ('01a20310-6223-7255-b6a8-a37d29dbc436', 1795347735065, '2aa4590b-d5d9-4cd2-ac3a-a27608fda6ee', 1795347735073, 'UNINTENDED_PURCHASE');
+    ('01a20310-6223-7255-b6a8-a37d29dbc436', 1795347735065, '2aa4590b-d5d9-4cd2-ac3a-a27608fda6ee', 1795347735073, 'UNINTENDED_PURCHASE'),
+    ('01a20310-756f-7a3c-9b1e-4d5f60718293', 1795304400000, '5c0f5d3a-6a5e-4c7b-9d0e-7b1d6f3f2a41', 1795347740000, 'UNINTENDED_PURCHASE');
 INSERT INTO event (position, app, kind, subject, at, environment, transactionId, user, caseId, detail, notificationType, subtype) VALUES
     (1, 'coins', 'notification.received', 'cda5bb6e-b04f-4ba2-8099-73f47a3f5a05', 1795347666404, 'Production', '433162444007201', NULL, NULL, NULL, 'ONE_TIME_CHARGE', NULL),
     (2, 'coins', 'notification.received', '9d7d3766-49c3-4bee-898b-67db85ab0aa1', 1795347666435, 'Production', '433162444007201', NULL, NULL, NULL, 'CONSUMPTION_REQUEST', NULL),
@@ -531,15 +538,18 @@ INSERT INTO event (position, app, kind, subject, at, environment, transactionId,
     (44, 'coins', 'notification.received', '3013cba1-ff91-4e29-abc3-0c8b8f0ac178', 1795347735063, 'Production', '433162444626594', NULL, NULL, NULL, 'ONE_TIME_CHARGE', NULL),
     (45, 'coins', 'notification.received', '2aa4590b-d5d9-4cd2-ac3a-a27608fda6ee', 1795347735073, 'Production', '433162444626594', NULL, NULL, NULL, 'CONSUMPTION_REQUEST', NULL),
     (46, 'coins', 'case.opened', '01a20310-6223-7255-b6a8-a37d29dbc436', 1795347735075, 'Production', '433162444626594', CAST('jack' AS BLOB), '01a20310-6223-7255-b6a8-a37d29dbc436', NULL, NULL, NULL),
-    (47, 'coins', 'delivery.queued', '01a20310-6289-78d2-a736-c04a92753457', 1795347735177, 'Production', '433162444626594', CAST('jack' AS BLOB), '01a20310-6223-7255-b6a8-a37d29dbc436', NULL, NULL, NULL);
+    (47, 'coins', 'delivery.queued', '01a20310-6289-78d2-a736-c04a92753457', 1795347735177, 'Production', '433162444626594', CAST('jack' AS BLOB), '01a20310-6223-7255-b6a8-a37d29dbc436', NULL, NULL, NULL),
+    (48, 'coins', 'notification.received', '5c0f5d3a-6a5e-4c7b-9d0e-7b1d6f3f2a41', 1795347740000, 'Production', '433162444712043', NULL, NULL, NULL, 'CONSUMPTION_REQUEST', NULL),
+    (49, 'coins', 'case.opened', '01a20310-756f-7a3c-9b1e-4d5f60718293', 1795347740011, 'Production', '433162444712043', CAST('mia' AS BLOB), '01a20310-756f-7a3c-9b1e-4d5f60718293', NULL, NULL, NULL),
+    (50, 'coins', 'case.expired', '01a20310-756f-7a3c-9b1e-4d5f60718293', 1795347745004, 'Production', '433162444712043', CAST('mia' AS BLOB), '01a20310-756f-7a3c-9b1e-4d5f60718293', NULL, NULL, NULL);
 INSERT INTO historyProgress (app, environment, completeUntil, pass, windowStart, windowEnd, paginationToken) VALUES
     ('coins', 'Production', 1795347666306, NULL, NULL, NULL, NULL),
     ('coins', 'Sandbox', 1795347666307, NULL, NULL, NULL, NULL);
 DELETE FROM sqlite_sequence;
 INSERT INTO sqlite_sequence (name, seq) VALUES ('callerKey', 1);
 INSERT INTO sqlite_sequence (name, seq) VALUES ('consent', 6);
-INSERT INTO sqlite_sequence (name, seq) VALUES ('event', 47);
-INSERT INTO sqlite_sequence (name, seq) VALUES ('link', 12);
-INSERT INTO sqlite_sequence (name, seq) VALUES ('notification', 23);
+INSERT INTO sqlite_sequence (name, seq) VALUES ('event', 50);
+INSERT INTO sqlite_sequence (name, seq) VALUES ('link', 13);
+INSERT INTO sqlite_sequence (name, seq) VALUES ('notification', 24);
 INSERT INTO sqlite_sequence (name, seq) VALUES ('quarantine', 1);
 COMMIT;
