@@ -1,4 +1,5 @@
 package import Foundation
+package import OpenSSL
 
 /// What an app receipt says: the contents of its PKCS #7 container, once that is verified.
 ///
@@ -6,7 +7,7 @@ package import Foundation
 package struct AppReceipt: Sendable, Equatable {
     /// The app's bundle id (2).
     package var bundleID: String
-    /// As stored (2), which the device hash covers.
+    /// The value of that attribute as it is encoded, which the device hash covers.
     package var bundleIDBytes: [UInt8]
     /// Where it was issued (0), such as `Production`; nil in receipts that do not say.
     package var environment: ReceiptEnvironment?
@@ -28,7 +29,22 @@ package struct AppReceipt: Sendable, Equatable {
     package var otherAttributes: [ReceiptAttribute]
 }
 
-/// One purchase of a receipt.
+extension AppReceipt {
+    /// Whether the receipt was made for a device.
+    ///
+    /// No proof either way: the identifier changes when the last of a vendor's apps is removed from the device, and receipts
+    /// are restored onto other devices.
+    ///
+    /// - Parameter deviceIdentifier: The 16 bytes of `identifierForVendor`.
+    /// - Returns: Whether the device hash (5) is SHA-1 of identifier, opaque value (4) and bundle id (2) as encoded.
+    /// - Throws: `OpenSSLError` only when libcrypto itself fails.
+    /// Source: "Validate the receipt" in Apple's receipt validation guide
+    package func matches(deviceIdentifier: [UInt8]) throws(OpenSSLError) -> Bool {
+        try DigestAlgorithm.sha1.digest(deviceIdentifier + opaqueValue + bundleIDBytes) == deviceHash
+    }
+}
+
+/// One purchase of a receipt; what a receipt does not say of it is nil.
 package struct ReceiptPurchase: Sendable, Equatable {
     /// How many were bought (1701).
     package var quantity: Int?
@@ -44,14 +60,14 @@ package struct ReceiptPurchase: Sendable, Equatable {
     package var originalPurchaseDate: Date?
     /// When the subscription period ends (1708).
     package var expirationDate: Date?
-    /// The subscription period (1711).
+    /// The subscription period (1711); nil for 0 too, which stands for none.
     package var webOrderLineItemID: Int64?
     /// When Apple took it back (1712).
     package var cancellationDate: Date?
     /// Whether an introductory offer was in force (1719).
     package var isInIntroductoryOfferPeriod: Bool?
     /// Attributes of types that no public document names, in their order.
-    package var otherAttributes: [ReceiptAttribute]
+    package var otherAttributes: [ReceiptAttribute] = []
 }
 
 /// An attribute as it stands in a receipt.
@@ -60,11 +76,11 @@ package struct ReceiptAttribute: Sendable, Equatable {
     package var type: Int64
     /// Its version.
     package var version: Int64
-    /// Its value, not decoded.
-    package var value: [UInt8]
+    /// Its value, not decoded: a part of the receipt's content.
+    package var value: ArraySlice<UInt8>
 
     /// An attribute as read.
-    package init(type: Int64, version: Int64, value: [UInt8]) {
+    package init(type: Int64, version: Int64, value: ArraySlice<UInt8>) {
         self.type = type
         self.version = version
         self.value = value
@@ -72,14 +88,42 @@ package struct ReceiptAttribute: Sendable, Equatable {
 }
 
 /// Where a receipt was issued.
-package enum ReceiptEnvironment: String, Sendable, Equatable {
-    case production = "Production"
-    case sandbox = "Sandbox"
+///
+/// Source: https://developer.apple.com/documentation/appstorereceipts/responsebody/receipt (`receipt_type`)
+package enum ReceiptEnvironment: Sendable, Hashable {
+    case production
+    /// Bought in volume.
+    case productionVPP
+    case sandbox
     /// The sandbox too: what TestFlight and App Review buy in a production build.
-    case productionSandbox = "ProductionSandbox"
+    case productionSandbox
+    case productionVPPSandbox
     /// Signed by a developer's machine: proves nothing.
-    case xcode = "Xcode"
+    case xcode
+    /// A name that Apple's pages do not list.
+    case other(String)
 
-    /// Whether purchases of it cost nothing.
-    package var isSandbox: Bool { self == .sandbox || self == .productionSandbox }
+    private static let named: [(name: String, environment: ReceiptEnvironment)] = [
+        ("Production", .production), ("ProductionVPP", .productionVPP), ("Sandbox", .sandbox),
+        ("ProductionSandbox", .productionSandbox), ("ProductionVPPSandbox", .productionVPPSandbox), ("Xcode", .xcode),
+    ]
+
+    /// The environment of a name in a receipt.
+    package init(name: String) {
+        self = Self.named.first { $0.name == name }?.environment ?? .other(name)
+    }
+
+    /// Apple's name.
+    package var name: String {
+        if case .other(let name) = self { return name }
+        return Self.named.first { $0.environment == self }?.name ?? ""
+    }
+
+    /// Whether its purchases are the App Store's: real money.
+    package var isProduction: Bool { self == .production || self == .productionVPP }
+
+    /// Whether its purchases are the sandbox's, which cost nothing.
+    package var isSandbox: Bool {
+        self == .sandbox || self == .productionSandbox || self == .productionVPPSandbox
+    }
 }
