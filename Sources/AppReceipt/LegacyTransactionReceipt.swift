@@ -17,32 +17,56 @@ package struct LegacyTransactionReceipt: Sendable, Equatable {
     ///   - limits: What it may cost.
     /// - Throws: ``ReceiptDecodingError``
     package init(_ bytes: [UInt8], _ limits: ReceiptLimits = ReceiptLimits()) throws(ReceiptDecodingError) {
+        (members, purchaseInfo) = try Self.lists(of: bytes, limits)
+        bundleID = try Self.require("bid", in: purchaseInfo)
+        transactionID = try Self.require("transaction-id", in: purchaseInfo)
+    }
+
+    /// The members of the outer and of the inner list, whatever they are.
+    static func lists(
+        of bytes: [UInt8], _ limits: ReceiptLimits
+    ) throws(ReceiptDecodingError) -> (outer: [String: String], inner: [String: String]) {
         guard !bytes.isEmpty else { throw ReceiptDecodingError(.empty) }
         guard bytes.count <= limits.bytes else { throw ReceiptDecodingError(.tooLarge(limit: limits.bytes)) }
-        members = try OldStylePropertyList.members(of: bytes, atMost: limits.attributes)
-        guard let encoded = members["purchase-info"] else {
+        let outer = try OldStylePropertyList.members(of: bytes, atMost: limits.attributes)
+        guard let encoded = outer["purchase-info"] else {
             throw ReceiptDecodingError(.malformed(expected: "a member purchase-info"))
         }
         guard let inner = Data(base64Encoded: encoded, options: .ignoreUnknownCharacters) else {
             throw ReceiptDecodingError(.malformed(expected: "Base64 in purchase-info"))
         }
-        purchaseInfo = try OldStylePropertyList.members(of: Array(inner), atMost: limits.attributes)
+        return (outer, try OldStylePropertyList.members(of: Array(inner), atMost: limits.attributes))
+    }
+
+    private static func require(_ name: String, in members: [String: String]) throws(ReceiptDecodingError) -> String {
+        guard let value = members[name], !value.isEmpty else {
+            throw ReceiptDecodingError(.malformed(expected: "a member \(name) in purchase-info"))
+        }
+        return value
     }
 
     /// The transaction.
-    package var transactionID: String? { purchaseInfo["transaction-id"] }
+    package let transactionID: String
     /// The purchase that it renews or restores.
     package var originalTransactionID: String? { purchaseInfo["original-transaction-id"] }
     /// The product.
     package var productID: String? { purchaseInfo["product-id"] }
     /// The app's bundle id.
-    package var bundleID: String? { purchaseInfo["bid"] }
+    package let bundleID: String
     /// The app's version.
     package var applicationVersion: String? { purchaseInfo["bvrs"] }
     /// How many were bought.
     package var quantity: Int? { purchaseInfo["quantity"].flatMap(Int.init) }
     /// The subscription period.
     package var webOrderLineItemID: Int64? { purchaseInfo["web-order-line-item-id"].flatMap(Int64.init) }
+    /// Whether an introductory offer was in force.
+    package var isInIntroductoryOfferPeriod: Bool? {
+        switch purchaseInfo["is-in-intro-offer-period"]?.lowercased() {
+        case "true", "1": true
+        case "false", "0": false
+        default: nil
+        }
+    }
     /// When it was bought.
     package var purchaseDate: Date? { date("purchase-date-ms") }
     /// When it was first bought.

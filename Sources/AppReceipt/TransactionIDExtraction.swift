@@ -35,14 +35,15 @@ package enum TransactionIDExtraction {
     ///   - bytes: The receipt, without Base64.
     ///   - limits: What it may cost.
     /// - Returns: Of an app receipt the first transaction id (1703) or original transaction id (1705), whichever comes first;
-    ///   nil for a receipt without purchases.
+    ///   nil for a receipt without
+    ///   any.
     /// - Throws: ``ReceiptDecodingError`` for what is no receipt.
     package static func transactionID(
         in bytes: [UInt8], _ limits: ReceiptLimits = ReceiptLimits()
     ) throws(ReceiptDecodingError) -> String? {
         switch try ReceiptStyle(of: bytes) {
         case .app: try fromAppReceipt(bytes, limits)
-        case .transaction: try LegacyTransactionReceipt(bytes, limits).transactionID
+        case .transaction: try LegacyTransactionReceipt.lists(of: bytes, limits).inner["transaction-id"]
         }
     }
 

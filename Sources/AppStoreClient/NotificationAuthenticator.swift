@@ -79,8 +79,8 @@ package struct NotificationAuthenticator: NotificationVerifier {
     }
 }
 
-/// Bounds how many unknown certificate chains are checked at the same time, as anybody can make us check one: some are
-/// checked, some wait for a moment, and the rest is shed.
+/// Bounds how many unknown certificate chains or receipts are checked at the same time, as anybody can make us check one:
+/// some are checked, some wait for a moment, and the rest is shed.
 final class ChainCheckBound: Sendable {
     private struct State {
         var underWay = 0
@@ -101,13 +101,20 @@ final class ChainCheckBound: Sendable {
     ///
     /// - Throws: `verificationBusy` when there is none, or what the check throws.
     func check<Value>(_ body: () throws(ServiceError) -> Value) async throws(ServiceError) -> Value {
-        try await enter()
+        guard await enter() else {
+            throw ServiceError(
+                .verificationBusy, "Too many unknown certificate chains are being checked; send it again.",
+                retryAfter: .seconds(1))
+        }
         defer { leave() }
         return try body()
     }
 
-    private func enter() async throws(ServiceError) {
-        let isAdmitted = await withCheckedContinuation { continuation in
+    /// Waits for room.
+    ///
+    /// - Returns: whether there is any; then it has to be left again.
+    func enter() async -> Bool {
+        await withCheckedContinuation { continuation in
             let decision = state.withLock { state -> Bool? in
                 if state.underWay < maximumUnderWay {
                     state.underWay += 1
@@ -119,15 +126,10 @@ final class ChainCheckBound: Sendable {
             }
             if let decision { continuation.resume(returning: decision) }
         }
-        guard isAdmitted else {
-            throw ServiceError(
-                .verificationBusy, "Too many unknown certificate chains are being checked; send it again.",
-                retryAfter: .seconds(1))
-        }
     }
 
     /// Hands the room over to the first who waits.
-    private func leave() {
+    func leave() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard !state.waiting.isEmpty else {
                 state.underWay -= 1

@@ -29,8 +29,8 @@ struct Adapters: Sendable {
         let clock = dependencies.now.map { ServiceClock(now: $0) } ?? ServiceClock(SteadyClock(logger: logger))
         let metrics = PrometheusRegistry(help: MetricsHelp.texts)
         keys = try KeyRing(loading: configuration.keys)
-        let verifier = SignedDataVerifier(
-            roots: try Files.certificates(configuration.apple.rootCertificateFiles), now: clock.now)
+        let roots = try Files.certificates(configuration.apple.rootCertificateFiles)
+        let verifier = SignedDataVerifier(roots: roots, now: clock.now)
         store = try await openStore(configuration.store, configuration.apps, dependencies)
         curl = try CurlClient(configuration: .init(configuration.apple))
         minter = TokenMinter(keys: keys, clock: clock, metrics: metrics, logger: logger)
@@ -51,23 +51,12 @@ struct Adapters: Sendable {
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
             signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),
-            receiptReader: NoReceiptReader(), budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
+            receiptReader: ReceiptAuthenticator(roots: roots), budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
             credentials: try await Access.Credentials(configuration.callers, store: store), clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
             // What has no digest stands for itself.
             digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)
         self.metrics = metrics
-    }
-}
-
-/// Reads no receipts: there is no program part yet that verifies them.
-private struct NoReceiptReader: ReceiptReader {
-    func content(of bytes: [UInt8], device: UUID?) async throws(ReceiptFault) -> ReceiptContent {
-        throw .undecodable("receipts are not read here")
-    }
-
-    func transactionID(in bytes: [UInt8]) async throws(ReceiptFault) -> String? {
-        throw .undecodable("receipts are not read here")
     }
 }
 

@@ -95,8 +95,8 @@ package struct ReceiptContent: Sendable, Equatable {
     /// Where it was issued; nil where it does not say. `ProductionSandbox` is what TestFlight and App Review use.
     package var environment: AppStoreEnvironment? {
         switch environmentName?.lowercased() {
-        case "production": .production
-        case "sandbox", "productionsandbox": .sandbox
+        case "production", "productionvpp": .production
+        case "sandbox", "productionsandbox", "productionvppsandbox": .sandbox
         default: nil
         }
     }
