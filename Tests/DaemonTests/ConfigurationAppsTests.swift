@@ -21,6 +21,7 @@ struct ConfigurationAppsTests {
                 ignoredTokens: [7E57C0DE-1234-5678-9ABC-DEF012345678]
                 guardianBlocksConsumption: false
                 minimumWordingVersion: 2026-05-25
+                appFamilyId: 9F2C1D3E-5A4B-4C6D-8E7F-001122334455
             """)
         let apps = try ConfigurationFixture.configuration(text).apps
         #expect(
@@ -29,7 +30,8 @@ struct ConfigurationAppsTests {
                     slug: "coins", bundleID: "com.example.coins", appAppleID: 1_234_567_890,
                     environments: [.production, .sandbox], additionalConsumptionFields: ["newField"],
                     userIDs: .appAccountToken, ignoredTokens: ["7e57c0de-1234-5678-9abc-def012345678"],
-                    guardianBlocksConsumption: false, minimumWordingVersion: "2026-05-25"),
+                    guardianBlocksConsumption: false, minimumWordingVersion: "2026-05-25",
+                    appFamilyID: "9f2c1d3e-5a4b-4c6d-8e7f-001122334455"),
                 App(slug: "gems", bundleID: "com.example.gems", environments: [.sandbox]),
             ])
     }
@@ -62,6 +64,7 @@ struct ConfigurationAppsTests {
                 ignoredTokens: [nobody, 7E57C0DE-1234-5678-9ABC-DEF012345678, 7e57c0de-1234-5678-9abc-def012345678]
                 guardianBlocksConsumption: sometimes
                 minimumWordingVersion: third
+                appFamilyId: coins
               gems:
                 bundleId: com.example.gems
                 environments: []
@@ -72,7 +75,7 @@ struct ConfigurationAppsTests {
                 "7 apps.coins.environments[2]", "8 apps.coins.additionalConsumptionFields[0]",
                 "9 apps.coins.userIDs", "10 apps.coins.ignoredTokens[0]", "10 apps.coins.ignoredTokens[2]",
                 "11 apps.coins.guardianBlocksConsumption", "12 apps.coins.minimumWordingVersion",
-                "15 apps.gems.environments",
+                "13 apps.coins.appFamilyId", "16 apps.gems.environments",
             ])
     }
 

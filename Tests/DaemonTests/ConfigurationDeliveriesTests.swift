@@ -2,7 +2,7 @@ import Daemon
 import Domain
 import Testing
 
-/// The sections `deliveries`, `cases`, `notifications` and `retention`, and the policy of an app.
+/// The sections `deliveries`, `cases`, `notifications`, `receipts` and `retention`, and the policy of an app.
 struct ConfigurationDeliveriesTests {
     private func configuration(_ section: String) throws -> DaemonConfiguration {
         try ConfigurationFixture.configuration(ConfigurationFixture.minimal + section)
@@ -19,6 +19,7 @@ struct ConfigurationDeliveriesTests {
         #expect(configuration.notifications.history?.interval == .seconds(1800))
         #expect(configuration.notifications.history?.firstLookBack == .seconds(259_200))
         #expect(configuration.retention == RetentionPolicy())
+        #expect(configuration.receipts == ReceiptsConfiguration())
         #expect(configuration.consumptionPolicies.isEmpty)
     }
 
@@ -28,7 +29,8 @@ struct ConfigurationDeliveriesTests {
             deliveries: { concurrency: 8, wait: 10s }
             cases: { warnBefore: [30m, 10h] }
             notifications: { history: { interval: 10m, firstLookBack: 30d } }
-            retention: { notifications: 30d, deliveries: 365d, attempts: 30d, events: 7d }
+            receipts: { acceptSHA1: true, keepRaw: true, usersPerTransaction: 9, wait: 1s }
+            retention: { notifications: 30d, deliveries: 365d, attempts: 30d, receipts: 90d, events: 7d }
 
             """)
         #expect(configuration.deliveries == DeliveriesConfiguration(concurrency: 8, wait: .seconds(10)))
@@ -38,6 +40,12 @@ struct ConfigurationDeliveriesTests {
                 == HistorySearch.Schedule(interval: .seconds(600), firstLookBack: .seconds(30 * 86_400)))
         #expect(configuration.retention.deliveries == .seconds(365 * 86_400))
         #expect(configuration.retention.events == .seconds(7 * 86_400))
+        #expect(configuration.retention.receipts == .seconds(90 * 86_400))
+        let receipts = configuration.receipts
+        #expect(receipts.acceptSHA1)
+        #expect(receipts.policy.keepsRawReceipts)
+        #expect(receipts.policy.usersPerTransaction == 9)
+        #expect(receipts.policy.wait == .seconds(1))
     }
 
     @Test func `the search of the history and the warnings can be switched off`() throws {
@@ -58,6 +66,9 @@ struct ConfigurationDeliveriesTests {
         ("retention: { notifications: 6d }", "retention.notifications"),
         ("retention: { deliveries: 1d }", "retention.deliveries"),
         ("retention: { attempts: 1h }", "retention.attempts"), ("retention: { events: 0s }", "retention.events"),
+        ("retention: { receipts: 1h }", "retention.receipts"), ("receipts: { acceptSHA1: yes }", "receipts.acceptSHA1"),
+        ("receipts: { usersPerTransaction: 0 }", "receipts.usersPerTransaction"),
+        ("receipts: { wait: 61s }", "receipts.wait"), ("receipts: { raw: true }", "receipts.raw"),
         ("retention: { cases: 7d }", "retention.cases"),
     ])
     func `values out of range and unknown keys are reported`(section: String, key: String) {

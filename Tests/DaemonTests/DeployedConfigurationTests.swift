@@ -28,7 +28,7 @@ struct DeployedConfigurationTests {
         let examples = [
             "address:", "mode:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:", "proxy:", "file:",
             "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
-            "minimumWordingVersion:",
+            "minimumWordingVersion:", "appFamilyId:",
         ]
         let shown = try text().split(separator: "\n", omittingEmptySubsequences: false).map {
             (line: Substring) -> String in
@@ -51,6 +51,7 @@ struct DeployedConfigurationTests {
         #expect(uncommented.deliveries == configuration.deliveries)
         #expect(uncommented.cases == configuration.cases)
         #expect(uncommented.notifications == configuration.notifications)
+        #expect(uncommented.receipts == configuration.receipts)
         #expect(uncommented.retention == configuration.retention)
         #expect(uncommented.consumptionPolicies.keys.sorted() == ["coins"])
         #expect(uncommented.warnings.isEmpty)
@@ -71,7 +72,7 @@ struct DeployedConfigurationTests {
             "callsPerHour", "webhook", "consumptionPolicy", "beforeDeadline", "answer", "deliveryStatus",
             "sampleContentProvided", "consumptionPercentage", "refundPreference", "concurrency", "wait", "warnBefore",
             "history", "interval", "firstLookBack", "notifications", "deliveries", "attempts", "events", "cases",
-            "retention",
+            "retention", "receipts", "acceptSHA1", "keepRaw", "usersPerTransaction", "appFamilyId",
         ] {
             #expect(text.contains(" \(key):") || text.contains("\n\(key):"), "\(key) is missing")
         }

@@ -135,6 +135,7 @@ extension Services.Settings {
         consumptionLookUp = configuration.deliveries.lookUp
         consumptionPolicies = configuration.consumptionPolicies
         warnBefore = configuration.cases.warnBefore
+        receipts = configuration.receipts.policy
         retention = configuration.retention
         history = configuration.notifications.history
         snapshots = (configuration.snapshots.lifetime, configuration.snapshots.maximumBytes)

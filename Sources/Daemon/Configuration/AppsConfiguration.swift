@@ -60,11 +60,13 @@ extension ConfigurationParser {
         let ignoredTokens = self.ignoredTokens(of: member.value)
         let guardianBlocks = value("guardianBlocksConsumption", of: member.value, as: .bool) ?? true
         let minimumWording = value("minimumWordingVersion", of: member.value, as: .wordingVersion)
+        let appFamilyID = value("appFamilyId", of: member.value, as: .appFamilyID)
         guard let bundleID else { return nil }
         return App(
             slug: member.name, bundleID: bundleID, appAppleID: appAppleID, environments: environments,
             additionalConsumptionFields: Set(fields), userIDs: userIDs, ignoredTokens: ignoredTokens,
-            guardianBlocksConsumption: guardianBlocks, minimumWordingVersion: minimumWording)
+            guardianBlocksConsumption: guardianBlocks, minimumWordingVersion: minimumWording,
+            appFamilyID: appFamilyID)
     }
 
     private mutating func ignoredTokens(of app: ConfigurationElement) -> Set<String> {

@@ -118,6 +118,19 @@ package enum ConfigurationDefaults {
         package static let historyFirstLookBack = BoundedSetting.duration(.hours(72), in: .hours(1) ... .days(180))
     }
 
+    /// `receipts`: what apps send.
+    package enum Receipts {
+        /// `receipts.acceptSHA1`: Apple uses SHA-256 alone since 2025-01-24.
+        package static let acceptSHA1 = false
+        /// `receipts.keepRaw`.
+        package static let keepRaw = ReceiptPolicy().keepsRawReceipts
+        /// `receipts.usersPerTransaction`: restoring and shared devices are common.
+        package static let usersPerTransaction = BoundedSetting.count(
+            ReceiptPolicy().usersPerTransaction, in: 1...10_000)
+        /// `receipts.wait`: how long an upload waits for Apple.
+        package static let wait = BoundedSetting.duration(ReceiptPolicy().wait, in: .zero ... .minutes(1))
+    }
+
     /// `retention`; the defaults are those of `Domain`'s `RetentionPolicy`, which the store's own tests use too.
     enum Retention {
         private static let policy = RetentionPolicy()
@@ -129,6 +142,8 @@ package enum ConfigurationDefaults {
         static let deliveries = BoundedSetting.duration(policy.deliveries, in: .days(2)...longest)
         /// `retention.attempts`: single attempts, from their start on.
         static let attempts = BoundedSetting.duration(policy.attempts, in: .days(1)...longest)
+        /// `retention.receipts`: from the time they were last brought up to date on.
+        static let receipts = BoundedSetting.duration(policy.receipts, in: .days(1)...longest)
         /// `retention.events`: from the time they happened on.
         static let events = BoundedSetting.duration(policy.events, in: .days(1)...longest)
     }

@@ -124,6 +124,11 @@ extension ConfigurationValue<String> {
         Self(expectation: "an `appAccountToken`, a UUID") { ConsumptionRules.isUUID($0) ? $0.lowercased() : nil }
     }
 
+    /// By what other systems know an app, in lower case.
+    static var appFamilyID: Self {
+        Self(expectation: "a UUID") { ConsumptionRules.isUUID($0) ? $0.lowercased() : nil }
+    }
+
     /// A version that can be told to be older than another.
     static var wordingVersion: Self {
         word("a version such as `3`, `2.10` or `2026-05-25`, numbers with dots or hyphens between", 1...64) { text in

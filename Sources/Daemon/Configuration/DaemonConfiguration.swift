@@ -25,6 +25,7 @@ package struct DaemonConfiguration: Sendable {
     package let deliveries: DeliveriesConfiguration
     package let cases: CasesConfiguration
     package let notifications: NotificationsConfiguration
+    package let receipts: ReceiptsConfiguration
     package let retention: RetentionPolicy
     package let shutdown: ShutdownConfiguration
     package let snapshots: SnapshotConfiguration
@@ -39,7 +40,8 @@ package struct DaemonConfiguration: Sendable {
         callers: [CallerConfiguration] = [], deliveries: DeliveriesConfiguration = DeliveriesConfiguration(),
         cases: CasesConfiguration = CasesConfiguration(),
         notifications: NotificationsConfiguration = NotificationsConfiguration(),
-        retention: RetentionPolicy = RetentionPolicy(), shutdown: ShutdownConfiguration = ShutdownConfiguration(),
+        receipts: ReceiptsConfiguration = ReceiptsConfiguration(), retention: RetentionPolicy = RetentionPolicy(),
+        shutdown: ShutdownConfiguration = ShutdownConfiguration(),
         snapshots: SnapshotConfiguration = SnapshotConfiguration(), warnings: [ConfigurationProblem] = []
     ) {
         self.store = store
@@ -53,6 +55,7 @@ package struct DaemonConfiguration: Sendable {
         self.deliveries = deliveries
         self.cases = cases
         self.notifications = notifications
+        self.receipts = receipts
         self.retention = retention
         self.shutdown = shutdown
         self.snapshots = snapshots
@@ -184,6 +187,7 @@ extension ConfigurationParser {
         let deliveries = deliveriesSection()
         let cases = casesSection()
         let notifications = notificationsSection()
+        let receipts = receiptsSection()
         let retention = retentionSection()
         let shutdown = shutdownSection()
         let snapshots = snapshotsSection()
@@ -195,7 +199,8 @@ extension ConfigurationParser {
             apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
             consumptionPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name },
-            deliveries: deliveries, cases: cases, notifications: notifications, retention: retention,
+            deliveries: deliveries, cases: cases, notifications: notifications, receipts: receipts,
+            retention: retention,
             shutdown: shutdown, snapshots: snapshots, warnings: warnings)
     }
 

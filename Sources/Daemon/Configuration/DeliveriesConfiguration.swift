@@ -82,6 +82,7 @@ extension ConfigurationParser {
         policy.notifications = setting(["retention", "notifications"], ConfigurationDefaults.Retention.notifications)
         policy.deliveries = setting(["retention", "deliveries"], ConfigurationDefaults.Retention.deliveries)
         policy.attempts = setting(["retention", "attempts"], ConfigurationDefaults.Retention.attempts)
+        policy.receipts = setting(["retention", "receipts"], ConfigurationDefaults.Retention.receipts)
         policy.events = setting(["retention", "events"], ConfigurationDefaults.Retention.events)
         return policy
     }
