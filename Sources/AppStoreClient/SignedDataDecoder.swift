@@ -52,7 +52,7 @@ struct SignedDataDecoder: Sendable {
             revocationDate: Self.date(members["revocationDate"]),
             isFamilyShared: members["inAppOwnershipType"]?.string == "FAMILY_SHARED",
             isAdvancedCommerce: members["advancedCommerceInfo"]?.kind == .object, environment: origin.environment,
-            payload: verified.payload, signed: signed)
+            details: Self.details(members), payload: verified.payload, signed: signed)
     }
 
     /// Verifies and decodes signed transactions; one that fails, fails all.
@@ -87,6 +87,18 @@ struct SignedDataDecoder: Sendable {
             meter.countVerification(error.reason.rawValue)
             throw error
         }
+    }
+
+    private static func details(_ members: JSONMembers) -> TransactionDetails {
+        var details = TransactionDetails()
+        details.quantity = members["quantity"]?.int64.flatMap { Int(exactly: $0) }
+        details.currency = members["currency"]?.string
+        details.price = members["price"]?.int64
+        details.storefront = members["storefront"]?.string
+        details.originalPurchaseDate = date(members["originalPurchaseDate"])
+        details.offerDiscountType = members["offerDiscountType"]?.string
+        details.isUpgraded = members["isUpgraded"]?.bool ?? false
+        return details
     }
 
     private static func date(_ value: JSONSlice?) -> Date? {

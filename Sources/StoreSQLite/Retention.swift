@@ -85,13 +85,14 @@ enum Retention {
             """, end, limit)
     }
 
-    /// Whatever Apple has said of them.
+    /// Not those that Apple is still to be asked about.
     static func receipts(_ database: Database, before end: Date, limit: Int) throws -> Int {
         try remove(
             database,
             """
             DELETE FROM receipt WHERE position IN (
-                SELECT position FROM receipt WHERE updatedAt < ? ORDER BY updatedAt LIMIT ?)
+                SELECT position FROM receipt WHERE updatedAt < ? AND nextAttemptAt IS NULL
+                ORDER BY updatedAt LIMIT ?)
             """, end, limit)
     }
 

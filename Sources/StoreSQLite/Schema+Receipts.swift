@@ -34,7 +34,7 @@ extension Schema {
         CREATE INDEX receiptByUser ON receipt (app, user, position) WHERE user IS NOT NULL;
         CREATE INDEX receiptFraud ON receipt (app, position) WHERE state = 'fraud';
         CREATE INDEX receiptByCreation ON receipt (app, createdAt);
-        CREATE INDEX receiptByUpdate ON receipt (updatedAt);
+        CREATE INDEX receiptByUpdate ON receipt (updatedAt) WHERE nextAttemptAt IS NULL;
         CREATE INDEX receiptDue ON receipt (app, environment, nextAttemptAt) WHERE nextAttemptAt IS NOT NULL;
 
         -- Apart, so that lists and the queue read short rows.

@@ -85,18 +85,20 @@ package enum ReceiptRules {
         receipt.content.deviceCheck =
             draft.content.deviceCheck == .unchecked ? known.content.deviceCheck : draft.content.deviceCheck
         receipt.flags = flags(known.flags, [.deviceMismatch: receipt.content.deviceCheck == .mismatch])
+        // What was sent for another user says nothing of this one, and must not outlive that one's erasure.
+        let isSameUser = draft.user == nil || known.user == nil || draft.user == known.user
         receipt.user = draft.user ?? known.user
         receipt.countryCode = draft.countryCode ?? known.countryCode
-        receipt.identifierForVendor = draft.identifierForVendor ?? known.identifierForVendor
+        receipt.identifierForVendor = draft.identifierForVendor ?? (isSameUser ? known.identifierForVendor : nil)
         receipt.ipAddress = draft.ipAddress
-        receipt.metadata = draft.metadata ?? known.metadata
+        receipt.metadata = draft.metadata ?? (isSameUser ? known.metadata : nil)
         receipt.raw = draft.raw ?? known.raw
         let isFresh =
             known.state == .confirmed && known.nextAttemptAt == nil
             && known.checkedAt.map { abs(draft.updatedAt.timeIntervalSince($0)) < freshness / .seconds(1) } ?? true
         // Whoever is named only now is linked by what Apple says now.
-        let isSameUser = draft.user == nil || draft.user == known.user
-        if draft.nextAttemptAt != nil, !isFresh || !isSameUser { receipt.nextAttemptAt = draft.nextAttemptAt }
+        let isNewUser = draft.user != nil && draft.user != known.user
+        if draft.nextAttemptAt != nil, !isFresh || isNewUser { receipt.nextAttemptAt = draft.nextAttemptAt }
         return receipt
     }
 
@@ -159,12 +161,17 @@ package enum ReceiptRules {
         case .unknown:
             result.attempts += 1
             result.nextAttemptAt = conclusion.nextAttemptAt
-            guard receipt.state != .confirmed else { break }
+            guard receipt.state != .confirmed else {
+                // Apple has known it, which is not undone.
+                result.attempts = 0
+                result.nextAttemptAt = nil
+                break
+            }
             if conclusion.isTimeCertain {
                 let since = receipt.unknownSince ?? conclusion.at
                 result.unknownSince = min(since, conclusion.at)
                 if receipt.state == .fraud || since.advanced(by: unknownLimit) <= conclusion.at {
-                    result = Self.fraud(.unknown, receipt, at: conclusion.at)
+                    result = Self.fraud(receipt.fraudReason ?? .unknown, receipt, at: conclusion.at)
                     result.unknownSince = since
                 }
             }
