@@ -105,7 +105,7 @@ let package = Package(
         .target(
             name: "Daemon",
             dependencies: [
-                "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
+                "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
                 "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore, nioPosix,
                 serviceLifecycle, unixSignals, yams,
             ]),

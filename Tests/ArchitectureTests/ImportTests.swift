@@ -34,7 +34,7 @@ struct ImportTests {
             "UnixSignals",
         ],
         "Daemon": [
-            "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
+            "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
             "StoreSQLite", "Listener",
             "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals", "Yams",
         ],

@@ -56,23 +56,43 @@ struct AdminClient {
     func send(
         _ method: CurlRequest.Method, _ target: String, body: Data? = nil, timeout: Duration = timeout
     ) async throws -> Reply {
+        try await withConnection { send in try await send(method, target, body.map(Array.init), timeout) }
+    }
+
+    /// Sends a request over a connection that is there already; as `send`.
+    typealias Send = (
+        _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ timeout: Duration
+    ) async throws -> Reply
+
+    /// Keeps a connection for the requests of a closure.
+    func withConnection<Value>(_ body: (Send) async throws -> Value) async throws -> Value {
+        let client = try CurlClient()
+        do {
+            let value = try await body { method, target, body, timeout in
+                try await send(method, target, body, timeout, over: client)
+            }
+            await client.shutdown()
+            return value
+        } catch {
+            await client.shutdown()
+            throw error
+        }
+    }
+
+    private func send(
+        _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ timeout: Duration, over client: CurlClient
+    ) async throws -> Reply {
         var request = CurlRequest(
             method, "http://\(host)\(target)",
-            headers: body == nil ? [] : [(name: "Content-Type", value: "application/json")], body: body.map(Array.init),
+            headers: body == nil ? [] : [(name: "Content-Type", value: "application/json")], body: body,
             connectTimeout: .seconds(5), totalTimeout: timeout, maximumResponseBytes: Self.maximumResponseBytes)
         request.allowsClearText = true
         if case .unix(let path, _) = address { request.unixSocket = path }
-        let client = try CurlClient()
-        let result: Result<CurlResponse, CurlError>
         do throws(CurlError) {
-            result = .success(try await client.perform(request))
+            let response = try await client.perform(request)
+            return Reply(status: response.status, body: response.body)
         } catch {
-            result = .failure(error)
-        }
-        await client.shutdown()
-        switch result {
-        case .success(let response): return Reply(status: response.status, body: response.body)
-        case .failure(let error): throw explanation(of: error)
+            throw explanation(of: error)
         }
     }
 

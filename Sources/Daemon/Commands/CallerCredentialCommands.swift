@@ -150,7 +150,7 @@ package struct CallerKeysCommand: Sendable {
     }
 
     /// A text as one segment of a path (RFC 3986, section 2.3).
-    private static func segment(_ text: String) -> String {
+    static func segment(_ text: String) -> String {
         let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics)
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }

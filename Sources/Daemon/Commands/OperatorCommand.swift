@@ -6,8 +6,14 @@ package struct CommandOutcome: Sendable, Equatable {
     package enum Status: Int32, Sendable {
         case success = 0
         case failure = 1
+        /// Some of what was given is wrong (`EX_DATAERR`).
+        case data = 65
+        /// There is no such file, or it cannot be read (`EX_NOINPUT`).
+        case noInput = 66
         /// The configuration is wrong (`EX_CONFIG`).
         case configuration = 78
+        /// Interrupted from the keyboard, as shells tell it: 128 and the signal's number.
+        case interrupted = 130
     }
 
     package let status: Status
@@ -70,9 +76,15 @@ package struct RunningDaemon: Sendable {
 /// Why the daemon refuses.
 struct Problem: Decodable {
     struct Violation: Decodable {
+        let field: String
+        let rule: String
         let message: String
     }
 
+    let reason: String
     let detail: String
     let violations: [Violation]?
+    /// Whose an identifier is, and who was named; of a conflict alone.
+    let owner: String?
+    let user: String?
 }
