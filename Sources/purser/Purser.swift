@@ -10,7 +10,7 @@ struct Purser: AsyncParsableCommand {
         abstract: "The one service in a company that talks to Apple's App Store Server API.",
         subcommands: [
             ServeCommand.self, ConfigCommand.self, CallersCommand.self, DeliveriesCommand.self, BackupSubcommand.self,
-            RestoreSubcommand.self, StoreCommand.self, DoctorSubcommand.self, VersionCommand.self,
+            RestoreSubcommand.self, StoreCommand.self, ImportCommand.self, DoctorSubcommand.self, VersionCommand.self,
         ])
 }
 

@@ -65,7 +65,7 @@ struct AdminClient {
     ) async throws -> Reply
 
     /// Keeps a connection for the requests of a closure.
-    func withConnection<Value>(_ body: (Send) async throws -> Value) async throws -> Value {
+    func withConnection<Value>(_ body: (@escaping Send) async throws -> Value) async throws -> Value {
         let client = try CurlClient()
         do {
             let value = try await body { method, target, body, timeout in

@@ -138,12 +138,14 @@ struct ImportRun {
         } catch let error as ImportFileError {
             return CommandOutcome(.data, errorOutput: "\(error)\n")
         } catch let error as FileError {
-            return CommandOutcome(.noInput, output: summary, errorOutput: "\(error)\n\(resumption)")
+            // Else it is the report that cannot be written.
+            let status = error.path == source.name ? CommandOutcome.Status.noInput : .failure
+            return CommandOutcome(status, output: soFar, errorOutput: "\(error)\n\(resumption)")
         } catch {
-            return CommandOutcome(.failure, output: summary, errorOutput: "\(error)\n\(resumption)")
+            return CommandOutcome(.failure, output: soFar, errorOutput: "\(error)\n\(resumption)")
         }
         if surface.isInterrupted() {
-            return CommandOutcome(.interrupted, output: summary, errorOutput: "Interrupted. \(resumption)")
+            return CommandOutcome(.interrupted, output: soFar, errorOutput: "Interrupted. \(resumption)")
         }
         if let stoppedAt {
             return CommandOutcome(
@@ -208,6 +210,8 @@ struct ImportRun {
         let head = options.isDryRun ? "Nothing was changed. " : ""
         return "\(head)\(report.summary(isDryRun: options.isDryRun)); \(rate) lines/s.\n"
     }
+
+    private var soFar: String { report.lines > 0 ? summary : "" }
 
     private var resumption: String {
         nextLine > 1

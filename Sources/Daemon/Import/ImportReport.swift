@@ -9,6 +9,7 @@ struct ImportReport {
     private(set) var outcomes: [String: Int] = [:]
     private(set) var refused = 0
     private(set) var conflicts = 0
+    private let path: String
     private let file: FileHandle?
     private let tell: @Sendable (String) -> Void
     private var shown = 0
@@ -20,6 +21,7 @@ struct ImportReport {
     /// - Throws: `FileError`.
     init(path: String?, tell: @escaping @Sendable (String) -> Void) throws(FileError) {
         self.tell = tell
+        self.path = path ?? ""
         guard let path else {
             file = nil
             return
@@ -62,7 +64,7 @@ struct ImportReport {
         do {
             try file.write(contentsOf: Data(text.utf8))
         } catch {
-            throw FileError(path: "the report", problem: "\(error)")
+            throw FileError(path: path, problem: "\(error)")
         }
     }
 
@@ -72,7 +74,7 @@ struct ImportReport {
     func summary(isDryRun: Bool) -> String {
         let would = isDryRun ? "would be " : ""
         let taken = ["created", "updated"].map { "\(outcomes[$0] ?? 0) \(would)\($0)" }
-        let rest = ["\(outcomes["unchanged"] ?? 0) unchanged", "\(refused) \(would)refused (\(conflicts) conflicts)"]
+        let rest = ["\(outcomes["unchanged"] ?? 0) unchanged", "\(refused) \(would)refused (conflicts: \(conflicts))"]
         return "\(lines) \(lines == 1 ? "line" : "lines"): " + (taken + rest).joined(separator: ", ")
     }
 }

@@ -39,9 +39,10 @@ final class ImportSource: Sendable {
     ///
     /// - Throws: `FileError`.
     func next(while isWanted: @escaping @Sendable () -> Bool) async throws(FileError) -> [UInt8] {
-        await withCheckedContinuation { continuation in
+        let result = await withCheckedContinuation { continuation in
             queue.async { [self] in continuation.resume(returning: read(while: isWanted)) }
-        }.get()
+        }
+        return try result.get()
     }
 
     private func read(while isWanted: () -> Bool) -> Result<[UInt8], FileError> {
