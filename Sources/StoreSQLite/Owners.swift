@@ -104,19 +104,34 @@ enum OwnerQuery {
 }
 
 extension CaseRow {
-    /// Gives the cases that these identifiers name their owner anew, by the owner rule.
+    /// How many cases get their owner within the operation that changes it.
+    static let maximumRefreshed = 200
+
+    /// Gives the cases that these identifiers name their owner anew, by the owner rule: where they are many, as of a token that
+    /// an app gave to all its purchases, some now and the others with all of the app, in batches.
     ///
     /// After a change of links: name the links' targets, and as an `appAccountToken` each user who gained or lost one, since
     /// the token may be a user's id.
-    static func refreshOwners(app: String, targets: Set<LinkTarget>, in database: Database) throws {
+    ///
+    /// `isBounded`: false where not one may be left, however many there are.
+    static func refreshOwners(
+        app: String, targets: Set<LinkTarget>, isBounded: Bool = true, in database: Database
+    ) throws {
         var ids: Set<String> = []
         for target in targets {
             // One statement for each kind, so that each finds its index.
             let statement = try database.cachedStatement(
-                sql: "SELECT id FROM refundCase WHERE app = ? AND \(target.kind.rawValue) = ?")
-            ids.formUnion(try String.fetchSet(statement, arguments: [app, target.value]))
+                sql: "SELECT id FROM refundCase WHERE app = ? AND \(target.kind.rawValue) = ? LIMIT ?")
+            let limit = isBounded ? maximumRefreshed + 1 : -1
+            ids.formUnion(try String.fetchSet(statement, arguments: [app, target.value, limit]))
         }
-        for id in ids { try refreshOwner(app: app, id: id, in: database) }
+        if isBounded, ids.count > maximumRefreshed, try !AppSettingRow.judgeOwnersAnew(app: app, in: database) {
+            // Nobody would go on with them: the configuration does not name the app.
+            return try refreshOwners(app: app, targets: targets, isBounded: false, in: database)
+        }
+        for id in isBounded ? Array(ids.prefix(maximumRefreshed)) : Array(ids) {
+            try refreshOwner(app: app, id: id, in: database)
+        }
     }
 
     /// Gives a case its owner anew.
@@ -153,7 +168,10 @@ enum UserDeliveries {
         var rows: [String: DeliveryRow] = [:]
         for spelling in try OwnerQuery.spellings(of: user, app: app, in: database) {
             for row in try named(spelling, app, extent, in: database) { rows[row.delivery.id] = row }
-            for row in try candidates(spelling, app, extent, in: database) where rows[row.delivery.id] == nil {
+            // The owner of a case may be that of a moment ago.
+            let candidates =
+                try ofCases(spelling, app, extent, in: database) + candidates(spelling, app, extent, in: database)
+            for row in candidates where rows[row.delivery.id] == nil {
                 let subject = try PurchaseRow.resolve(ConsentSubject(row.delivery), from: database)
                 let owner = try OwnerQuery.owner(of: subject, in: database)
                 if owner?.isSameUser(as: user) ?? false { rows[row.delivery.id] = row }
@@ -162,22 +180,26 @@ enum UserDeliveries {
         return rows.values.sorted { $0.delivery.id < $1.delivery.id }
     }
 
-    /// Those that name the user, and those of its cases.
+    /// Those that were accepted for the user.
     private static func named(
         _ user: UserID, _ app: String, _ extent: Extent, in database: Database
     ) throws -> [DeliveryRow] {
-        let user = LinkRow.bytes(user)
-        let direct = try DeliveryRow.list(
+        try DeliveryRow.list(
             database, sql: "SELECT * FROM delivery WHERE app = ? AND acceptedFor = ?\(extent.condition)",
-            arguments: [app, user])
-        let ofCases = try DeliveryRow.list(
+            arguments: [app, LinkRow.bytes(user)])
+    }
+
+    /// Those of its cases.
+    private static func ofCases(
+        _ user: UserID, _ app: String, _ extent: Extent, in database: Database
+    ) throws -> [DeliveryRow] {
+        try DeliveryRow.list(
             database,
             sql: """
                 SELECT delivery.* FROM refundCase CROSS JOIN delivery ON delivery.caseId = refundCase.id
                 WHERE refundCase.app = ? AND refundCase.owner = ?\(extent.condition)
                 """,
-            arguments: [app, user])
-        return direct + ofCases
+            arguments: [app, LinkRow.bytes(user)])
     }
 
     /// Those with an identifier that the user's links name, or with the user's id as `appAccountToken`.

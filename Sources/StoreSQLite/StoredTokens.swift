@@ -231,13 +231,24 @@ enum AppSettingRow {
     }
 }
 
+extension AppSettingRow {
+    /// Has the owners of all cases of an app judged anew, in batches.
+    ///
+    /// - Returns: whether somebody will: the app's settings are kept.
+    static func judgeOwnersAnew(app: String, in database: Database) throws -> Bool {
+        try database.cachedStatement(sql: "UPDATE appSetting SET ownersJudgedUpTo = '' WHERE app = ?")
+            .execute(arguments: [app])
+        return database.changesCount > 0
+    }
+}
+
 extension SQLiteStore {
     package func refreshOwners(limit: Int) async throws(ServiceError) -> Bool {
-        let isDue = try await read("look whether settings of an app have changed") { database in
+        let isDue = try await read("look whether owners are to be judged anew") { database in
             try AppSettingRow.due(in: database) != nil
         }
         guard isDue else { return false }
-        return try await write("judge owners by changed settings") { database in
+        return try await write("judge owners anew") { database in
             guard let (app, position) = try AppSettingRow.due(in: database) else { return false }
             let ids = try String.fetchAll(
                 database,

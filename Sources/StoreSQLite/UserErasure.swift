@@ -29,6 +29,8 @@ private struct UserErasure {
         let deliveries = try UserDeliveries.list(of: user, app: app, .all, in: database)
         let ended = try DeliveryRow.cancel(deliveries, because: DeliveryRow.erasure, at: now, in: database)
         let linked = try Set(spellings.flatMap { try UserDeliveries.targets(of: $0, app: app, in: database) })
+        // While the links are there: each of the user's cases is found as such, those included that were to be judged later.
+        try CaseRow.refreshOwners(app: app, targets: linked, isBounded: false, in: database)
         let tokens = try self.tokens(database)
         let isWithdrawalKept = try isWithdrawn(database)
         let purchases = try purchases(deliveries, database)
@@ -50,7 +52,7 @@ private struct UserErasure {
         try PurchaseTokenRow.remove(tokens, app: app, in: database)
         let receipts = try ReceiptRow.erase(spellings, app: app, in: database)
         // Another user's link may make a case that user's now.
-        try CaseRow.refreshOwners(app: app, targets: linked, in: database)
+        try CaseRow.refreshOwners(app: app, targets: linked, isBounded: false, in: database)
         return ErasureReport(
             links: links, consentRecords: records, cancelled: try again(ended.cancelled, database),
             sending: try again(ended.sending, database), deliveries: deliveries.count, cases: cases,

@@ -20,7 +20,7 @@ final class StoreFolder: Sendable {
     func open() async throws -> SQLiteStore { try await SQLiteStore.open(at: path, tombstones: Self.tombstones) }
 
     /// Hashes that tell nothing; not as strong as real ones (FNV-1a).
-    private static let tombstones: @Sendable ([UInt8]) -> TombstoneHasher = { key in
+    static let tombstones: @Sendable ([UInt8]) -> TombstoneHasher = { key in
         TombstoneHasher { message in
             let hash = (key + message).reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
             return withUnsafeBytes(of: hash) { Array($0) }

@@ -1,6 +1,7 @@
-/// Gives cases their owners anew where the settings of their app have changed, in bounded steps beside the other work.
+/// Gives cases their owners anew where the settings of their app have changed, or a link that very many of them name, in bounded
+/// steps beside the other work.
 ///
-/// The rules judge by the new settings at once: what is accepted, sent or read never waits for this. What it brings up to date
+/// The rules judge by the new settings and links at once: what is accepted, sent or read never waits for this. What it brings up to date
 /// are the rows by which lists are searched.
 package struct OwnerRefresher: Sendable {
     /// How many cases are judged in one operation.
@@ -9,8 +10,8 @@ package struct OwnerRefresher: Sendable {
     static let pause = Duration.milliseconds(50)
     /// The rest after one that failed.
     static let failurePause = Duration.seconds(10)
-    /// The rest when all is done: settings change with the configuration.
-    static let idlePause = Duration.seconds(600)
+    /// The rest when all is done; a look costs one read of a small table.
+    static let idlePause = Duration.seconds(10)
 
     private let store: any StoreMaintenance
     private let clock: ServiceClock

@@ -43,7 +43,8 @@ package protocol StoreMaintenance: Sendable {
         _ policy: RetentionPolicy, at now: Date, limit: Int
     ) async throws(ServiceError) -> RetentionResult
 
-    /// Judges owners of cases anew, at most `limit`, where the settings of their app have changed.
+    /// Judges owners of cases anew, at most `limit`, where the settings of their app have changed or a link concerns
+    /// very many.
     ///
     /// - Returns: whether there are more.
     /// - Throws: `storeUnavailable`.

@@ -2,7 +2,7 @@
 package struct Operations: Sendable {
     package let events: EventFeed
     package let store: StoreAdministration
-    /// Judges owners anew once the settings of an app have changed.
+    /// Judges owners anew where settings or links concern more cases than one operation should.
     package let owners: OwnerRefresher
     /// Apple's rate limits and what is used of them.
     package let budgets: RateBudgets
