@@ -1,6 +1,7 @@
 import Curl
 import Foundation
 import JOSE
+import KeyCustody
 import OpenSSL
 
 /// `purser callers hash`: makes a caller's bearer token, or hashes one that exists.
@@ -107,19 +108,19 @@ package struct CallerKeysCommand: Sendable {
         await RunningDaemon.outcome {
             let client = try daemon.client()
             let key = try ECPrivateKey.generate()
-            try NewFile.write(try key.pkcs8PEM(), to: path)
+            try SecretFile.create(try key.pkcs8PEM(), at: path)
             do {
                 let request = KeyRequest(
                     app: app, publicKey: try key.publicKey.pemRepresentation(), scopes: scopes.isEmpty ? nil : scopes)
                 let reply = try await client.send(
                     .post, "/v1/callers/\(Self.segment(caller))/keys", body: try JSONEncoder().encode(request))
                 guard reply.isSuccess else {
-                    NewFile.remove(path)
+                    SecretFile.remove(path)
                     return try RunningDaemon.refusal(reply)
                 }
                 return CommandOutcome(.success, output: Self.text(try reply.decoded(IssuedKey.self), caller, path))
             } catch {
-                NewFile.remove(path)
+                SecretFile.remove(path)
                 guard case AdminClientError.noAnswer(_, mayHaveArrived: true) = error else { throw error }
                 return CommandOutcome(
                     .failure,
