@@ -16,9 +16,9 @@ struct TransactionReceipt: Sendable {
             ("signature", Base64.encode(Self.signature(of: information))),
             ("purchase-info", Base64.encode(information)),
         ]
-        // Production leaves it out.
+        // Production leaves it out, and there was one word for the sandbox.
         if let environment = receipt.environment, environment != "Production" {
-            members.append(("environment", environment))
+            members.append(("environment", environment == "ProductionSandbox" ? "Sandbox" : environment))
         }
         members += [("pod", "100"), ("signing-status", "0")]
         return Array(Self.propertyList(members).utf8)

@@ -132,7 +132,7 @@ struct ReceiptControlTests {
                 fixture, to: account, ["purchases": 2, "style": "transaction", "transactionId": .string(id)])
             #expect(single["style"] == "transaction" && single["transactionIds"] == [.string(id)])
             let text = String(decoding: try #require(single["receipt"]?.string.flatMap(Base64.decode)), as: UTF8.self)
-            #expect(text.contains("\"environment\" = \"ProductionSandbox\";"))
+            #expect(text.contains("\"environment\" = \"Sandbox\";"))
         }
     }
 
