@@ -40,7 +40,7 @@ struct ImportCommand: ParsableCommand {
         @Option(help: "A file to write, as CSV, which lines cannot be imported and why; one that exists is continued.")
         var report: String?
 
-        @Option(help: "How many lines go to the daemon at once, 1 to 1000.")
+        @Option(help: "The most lines that go to the daemon at once, 1 to 1000.")
         var batch = ImportLinksCommand.Options.defaultBatch
 
         @OptionGroup var options: DaemonOptions

@@ -20,7 +20,7 @@ package struct ImportLinksCommand: Sendable {
         package var firstLine = 1
         /// Where lines are reported that cannot be imported; nil for the first few on the standard error.
         package var report: String?
-        /// How many lines go at once: few enough that others wait for the store's one writer but a moment.
+        /// The most lines that go at once: few enough that others wait for the store's one writer but a moment.
         package var batch = defaultBatch
 
         package static let defaultBatch = 250
@@ -95,6 +95,9 @@ package struct ImportLinksCommand: Sendable {
 struct ImportRun {
     /// How often it is told how far things are.
     private static let progressInterval = Duration.seconds(2)
+    /// What a batch may take; the next one is smaller when it took longer, and larger when it took a fourth of that.
+    private static let longestBatch = Duration.milliseconds(200)
+    private static let smallestBatch = 10
 
     let source: ImportSource
     var report: ImportReport
@@ -102,6 +105,8 @@ struct ImportRun {
     let surface: ImportLinksCommand.Surface
     var sender: LinkSender
     private var bytesRead = 0
+    /// How many lines go at once, at present.
+    private var size: Int
     /// The line to go on with after a break.
     private var nextLine: Int
     private var lastProgress = Duration.zero
@@ -118,6 +123,7 @@ struct ImportRun {
         self.surface = surface
         self.sender = sender
         nextLine = options.firstLine
+        size = options.batch
     }
 
     /// Reads and sends everything.
@@ -157,12 +163,23 @@ struct ImportRun {
     /// Sends full batches, or all that waits.
     private mutating func send(_ waiting: inout [ImportRecord<ImportItem>], all: Bool) async throws {
         var rest = waiting[...]
-        while rest.count >= options.batch || (all && !rest.isEmpty), stoppedAt == nil, !surface.isInterrupted() {
-            try await send(batch: rest.prefix(options.batch))
-            rest = rest.dropFirst(options.batch)
+        while rest.count >= size || (all && !rest.isEmpty), stoppedAt == nil, !surface.isInterrupted() {
+            let (batch, start) = (rest.prefix(size), surface.elapsed())
+            try await send(batch: batch)
+            rest = rest.dropFirst(batch.count)
+            adapt(to: surface.elapsed() - start)
             tellProgress()
         }
         waiting = Array(rest)
+    }
+
+    /// What a link brings with it differs: a token may be that of a thousand notifications.
+    private mutating func adapt(to time: Duration) {
+        if time > Self.longestBatch {
+            size = max(size / 2, min(Self.smallestBatch, options.batch))
+        } else if time < Self.longestBatch / 4 {
+            size = min(size * 2, options.batch)
+        }
     }
 
     private mutating func send(batch: ArraySlice<ImportRecord<ImportItem>>) async throws {
