@@ -36,7 +36,7 @@ enum ECDSASignature {
         }
     }
 
-    /// Reads r‖s out of DER that libcrypto wrote.
+    /// Reads r‖s out of DER, which has one form for each signature.
     ///
     /// - Throws: ``DERReader/Failure`` if it is not a signature of this curve.
     static func raw(_ der: UnsafeRawBufferPointer) throws(DERReader.Failure) -> [UInt8] {
@@ -45,7 +45,12 @@ enum ECDSASignature {
         var raw: [UInt8] = []
         raw.reserveCapacity(rawCount)
         for _ in 0..<2 {
-            let digits = try integers.read(.integer).drop { $0 == 0 }
+            let content = try integers.read(.integer)
+            // Not empty, not negative, and without a zero too many (X.690, section 8.3.2).
+            guard let first = content.first, first < 0x80, content.count == 1 || first != 0 || content[1] >= 0x80 else {
+                throw .malformed
+            }
+            let digits = content.drop { $0 == 0 }
             guard digits.count <= P256.scalarCount else { throw .malformed }
             raw.append(contentsOf: repeatElement(0, count: P256.scalarCount - digits.count))
             raw.append(contentsOf: digits)
