@@ -26,7 +26,7 @@ extension StoreKitRequest {
     ///   - body: the same body, which is signed as it came.
     /// - Returns: the request; nil when a rule is broken.
     package static func advancedCommerce(_ fields: inout FieldReader, body: [UInt8]) -> StoreKitRequest? {
-        AdvancedCommerceRules.read(&fields) == nil ? nil : .advancedCommerce(body)
+        AdvancedCommerceSignatureRules.read(&fields) == nil ? nil : .advancedCommerce(body)
     }
 }
 

@@ -2,7 +2,7 @@
 ///
 /// The object is signed byte for byte: nothing is added, left out or put in order. Apple's own libraries check the same.
 /// Source: https://developer.apple.com/documentation/advancedcommerceapi
-enum AdvancedCommerceRules {
+enum AdvancedCommerceSignatureRules {
     /// What is asked for: Apple's constant of each kind of request.
     enum Operation: String, Sendable, CaseIterable {
         case createOneTimeCharge = "CREATE_ONE_TIME_CHARGE"
