@@ -104,14 +104,19 @@ package struct DeliveryEnding: Sendable {
     /// - Returns: those that were being sent, as they then are.
     func carryOut(_ ended: EndedDeliveries) async -> [Delivery] {
         ended.cancelled.forEach(waiters.post)
-        return await transfers.abort(ids: Set(ended.sending.map(\.id)))
+        return await transfers.abort(ids: ended.ids)
     }
 
     /// Lets end soon what has ended, but the attempt that asks: two attempts that waited for each other's end would wait for ever.
     func begin(_ ended: EndedDeliveries, from transfer: InFlightDelivery) async {
         ended.cancelled.forEach(waiters.post)
-        await transfers.beginAborting(ids: Set(ended.sending.map(\.id)).subtracting([transfer.delivery.id]))
+        await transfers.beginAborting(ids: ended.ids.subtracting([transfer.delivery.id]))
     }
+}
+
+extension EndedDeliveries {
+    /// All of them: an attempt whose claim has run out, as while the machine slept, goes on though its row is queued.
+    fileprivate var ids: Set<String> { Set((cancelled + sending).map(\.id)) }
 }
 
 // MARK: For those who send
