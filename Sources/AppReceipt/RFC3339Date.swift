@@ -7,14 +7,17 @@ enum RFC3339Date {
     /// Offsets may lack their colon, as ISO 8601 allows and Xcode writes them; fractions of a second are kept.
     ///
     /// - Returns: The time, or nil if the text is anything else.
-    static func parse(_ text: ArraySlice<UInt8>) -> Date? {
-        var text = Text(rest: text)
-        guard let year = text.digits(4), text.take("-"), let month = text.digits(2), text.take("-"),
-            let day = text.digits(2), text.take("T") || text.take("t"), let hour = text.digits(2), text.take(":"),
-            let minute = text.digits(2), text.take(":"), let second = text.digits(2),
+    static func parse(_ bytes: [UInt8], _ range: Range<Int>) -> Date? {
+        guard range.upperBound <= bytes.count else { return nil }
+        var text = Cursor(position: range.lowerBound, end: range.upperBound)
+        guard let year = text.digits(4, bytes), text.take("-", bytes), let month = text.digits(2, bytes),
+            text.take("-", bytes), let day = text.digits(2, bytes), text.take("T", bytes) || text.take("t", bytes),
+            let hour = text.digits(2, bytes), text.take(":", bytes), let minute = text.digits(2, bytes),
+            text.take(":", bytes), let second = text.digits(2, bytes),
             (1...12).contains(month), day >= 1, day <= days(ofMonth: month, year), hour < 24, minute < 60,
             // A leap second counts as the one after it.
-            second <= 60, let fraction = text.fraction(), let offset = text.offset(), text.rest.isEmpty
+            second <= 60, let fraction = text.fraction(bytes), let offset = text.offset(bytes),
+            text.position == text.end
         else { return nil }
         let seconds =
             daysSince1970(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset
@@ -38,47 +41,48 @@ enum RFC3339Date {
         return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
     }
 
-    private struct Text {
-        var rest: ArraySlice<UInt8>
+    private struct Cursor {
+        var position: Int
+        let end: Int
 
-        mutating func take(_ character: Unicode.Scalar) -> Bool {
-            guard rest.first == UInt8(ascii: character) else { return false }
-            rest = rest.dropFirst()
+        mutating func take(_ character: Unicode.Scalar, _ bytes: [UInt8]) -> Bool {
+            guard position < end, bytes[position] == UInt8(ascii: character) else { return false }
+            position += 1
             return true
         }
 
-        mutating func digits(_ count: Int) -> Int? {
-            guard rest.count >= count else { return nil }
+        mutating func digits(_ count: Int, _ bytes: [UInt8]) -> Int? {
+            guard end - position >= count else { return nil }
             var number = 0
-            for byte in rest.prefix(count) {
-                guard (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) else { return nil }
-                number = number * 10 + Int(byte - UInt8(ascii: "0"))
+            for index in position..<(position + count) {
+                let digit = bytes[index] &- UInt8(ascii: "0")
+                guard digit <= 9 else { return nil }
+                number = number * 10 + Int(digit)
             }
-            rest = rest.dropFirst(count)
+            position += count
             return number
         }
 
         /// A fraction of a second, 0 without one.
-        mutating func fraction() -> Double? {
-            guard take(".") else { return 0 }
-            var fraction = 0.0
-            var weight = 0.1
-            guard let first = digits(1) else { return nil }
-            fraction += Double(first) * weight
-            while let digit = digits(1) {
-                weight /= 10
+        mutating func fraction(_ bytes: [UInt8]) -> Double? {
+            guard take(".", bytes) else { return 0 }
+            guard let first = digits(1, bytes) else { return nil }
+            var fraction = Double(first) / 10
+            var weight = 0.01
+            while let digit = digits(1, bytes) {
                 fraction += Double(digit) * weight
+                weight /= 10
             }
             return fraction
         }
 
         /// Seconds that local time is ahead of UTC.
-        mutating func offset() -> Int? {
-            if take("Z") || take("z") { return 0 }
-            let isAhead = take("+")
-            guard isAhead || take("-"), let hours = digits(2) else { return nil }
-            _ = take(":")
-            guard let minutes = digits(2), hours < 24, minutes < 60 else { return nil }
+        mutating func offset(_ bytes: [UInt8]) -> Int? {
+            if take("Z", bytes) || take("z", bytes) { return 0 }
+            let isAhead = take("+", bytes)
+            guard isAhead || take("-", bytes), let hours = digits(2, bytes) else { return nil }
+            _ = take(":", bytes)
+            guard let minutes = digits(2, bytes), hours < 24, minutes < 60 else { return nil }
             return (isAhead ? 1 : -1) * (hours * 3600 + minutes * 60)
         }
     }

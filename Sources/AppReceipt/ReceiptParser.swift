@@ -8,35 +8,30 @@ struct ReceiptParser {
     private struct Attribute {
         let type: Int64
         let version: Int64
-        var value: BERReader
-
-        var unread: ReceiptAttribute { ReceiptAttribute(type: type, version: version, value: value.rest) }
+        let value: BERReader.Octets
     }
 
     private let limits: ReceiptLimits
     private var attributeCount = 0
+    /// How many attributes of the purchase before were kept by number, which tells how many there will be in the next.
+    private var expectedOthers = 0
 
     private init(_ limits: ReceiptLimits) { self.limits = limits }
 
-    /// Reads a content.
-    ///
-    /// - Parameter content: The octets of the container's content: a SET of attributes.
-    static func parse(_ content: BERReader, _ limits: ReceiptLimits) throws(ReceiptDecodingError) -> AppReceipt {
+    /// Reads a content: a SET of attributes.
+    static func parse(_ content: [UInt8], _ limits: ReceiptLimits) throws(ReceiptDecodingError) -> AppReceipt {
         var parser = ReceiptParser(limits)
-        return try parser.receipt(content)
-    }
-
-    private mutating func receipt(_ content: BERReader) throws(ReceiptDecodingError) -> AppReceipt {
-        var content = content
-        var attributes = try content.enter(BERReader.Tag.set, "a set of attributes")
-        guard content.isAtEnd else {
-            throw ReceiptDecodingError(.malformed(expected: "nothing after the attributes"), at: content.position)
-        }
         var draft = ReceiptDraft()
+        var reader = BERReader(content, maximumDepth: limits.depth)
+        var attributes = try reader.enter(BERReader.Tag.set, "a set of attributes", in: content)
+        try reader.expectEnd("nothing after the attributes")
         while !attributes.isAtEnd {
-            var attribute = try next(&attributes)
+            let attribute = try parser.next(&attributes, in: content)
             do throws(ReceiptDecodingError) {
-                try read(&attribute, into: &draft)
+                switch attribute.value {
+                case .whole(let value): try parser.read(attribute, value, in: content, into: &draft)
+                case .pieces(let octets, let value): try parser.read(attribute, value, in: octets, into: &draft)
+                }
             } catch {
                 throw error.within(
                     attribute: attribute.type, purchase: attribute.type == 17 ? draft.purchases.count : nil)
@@ -45,76 +40,86 @@ struct ReceiptParser {
         return try draft.receipt()
     }
 
-    private mutating func next(_ set: inout BERReader) throws(ReceiptDecodingError) -> Attribute {
-        let start = set.position
+    private mutating func next(_ set: inout BERReader, in bytes: [UInt8]) throws(ReceiptDecodingError) -> Attribute {
         guard attributeCount < limits.attributes else {
-            throw ReceiptDecodingError(.tooManyAttributes(limit: limits.attributes), at: start)
+            throw ReceiptDecodingError(.tooManyAttributes(limit: limits.attributes), at: set.position)
         }
         attributeCount += 1
-        var sequence = try set.enter(BERReader.Tag.sequence, "an attribute")
-        let type = try sequence.integer("an attribute's type")
-        let version = try sequence.integer("an attribute's version")
-        let value = try sequence.octetString("an attribute's value")
-        guard sequence.isAtEnd else {
-            throw ReceiptDecodingError(.malformed(expected: "the end of an attribute"), at: sequence.position)
-        }
+        var sequence = try set.enter(BERReader.Tag.sequence, "an attribute", in: bytes)
+        let type = try sequence.integer("an attribute's type", in: bytes)
+        let version = try sequence.integer("an attribute's version", in: bytes)
+        let value = try sequence.octetString("an attribute's value", in: bytes)
+        try sequence.expectEnd("the end of an attribute")
         return Attribute(type: type, version: version, value: value)
     }
 
-    private mutating func read(_ attribute: inout Attribute, into draft: inout ReceiptDraft)
-        throws(ReceiptDecodingError)
-    {
+    private mutating func read(
+        _ attribute: Attribute, _ value: BERReader, in bytes: [UInt8], into draft: inout ReceiptDraft
+    ) throws(ReceiptDecodingError) {
         switch attribute.type {
-        case 0: draft.environment = try attribute.value.text().map(ReceiptEnvironment.init(name:))
+        case 0: draft.environment = try value.text(in: bytes).map(ReceiptEnvironment.init(name:))
         case 2:
-            draft.bundleIDBytes = Array(attribute.value.rest)
-            draft.bundleID = try attribute.value.text()
-        case 3: draft.applicationVersion = try attribute.value.text()
-        case 4: draft.opaqueValue = Array(attribute.value.rest)
-        case 5: draft.deviceHash = Array(attribute.value.rest)
-        case 12: draft.creationDate = try attribute.value.date()
+            draft.bundleIDBytes = Array(bytes[value.rest])
+            draft.bundleID = try value.text(in: bytes)
+        case 3: draft.applicationVersion = try value.text(in: bytes)
+        case 4: draft.opaqueValue = Array(bytes[value.rest])
+        case 5: draft.deviceHash = Array(bytes[value.rest])
+        case 12: draft.creationDate = try value.date(in: bytes)
         case 17:
             guard draft.purchases.count < limits.purchases else {
                 throw ReceiptDecodingError(.tooManyPurchases(limit: limits.purchases))
             }
-            draft.purchases.append(try purchase(&attribute.value))
-        case 19: draft.originalApplicationVersion = try attribute.value.text()
-        case 21: draft.expirationDate = try attribute.value.date()
-        default: draft.otherAttributes.append(attribute.unread)
+            draft.purchases.append(try purchase(value, in: bytes))
+        case 19: draft.originalApplicationVersion = try value.text(in: bytes)
+        case 21: draft.expirationDate = try value.date(in: bytes)
+        default: draft.otherAttributes.append(Self.unread(attribute, value, in: bytes))
         }
     }
 
-    private mutating func purchase(_ value: inout BERReader) throws(ReceiptDecodingError) -> ReceiptPurchase {
-        var attributes = try value.enter(BERReader.Tag.set, "a purchase: a set of attributes")
-        try value.expectEnd()
+    private mutating func purchase(
+        _ value: BERReader, in bytes: [UInt8]
+    ) throws(ReceiptDecodingError) -> ReceiptPurchase {
+        var value = value
+        var attributes = try value.enter(BERReader.Tag.set, "a purchase: a set of attributes", in: bytes)
+        try value.expectEnd("nothing after a purchase")
         var purchase = ReceiptPurchase()
+        purchase.otherAttributes.reserveCapacity(expectedOthers)
         while !attributes.isAtEnd {
-            var attribute = try next(&attributes)
+            let attribute = try next(&attributes, in: bytes)
             do throws(ReceiptDecodingError) {
-                try Self.read(&attribute, into: &purchase)
+                switch attribute.value {
+                case .whole(let value): try Self.read(attribute, value, in: bytes, into: &purchase)
+                case .pieces(let octets, let value): try Self.read(attribute, value, in: octets, into: &purchase)
+                }
             } catch {
                 throw error.within(attribute: attribute.type)
             }
         }
+        // A purchase of very many must not have room made for as many in each that follows.
+        expectedOthers = min(purchase.otherAttributes.count, 16)
         return purchase
     }
 
     private static func read(
-        _ attribute: inout Attribute, into purchase: inout ReceiptPurchase
+        _ attribute: Attribute, _ value: BERReader, in bytes: [UInt8], into purchase: inout ReceiptPurchase
     ) throws(ReceiptDecodingError) {
         switch attribute.type {
-        case 1701: purchase.quantity = try attribute.value.number().flatMap { Int(exactly: $0) }
-        case 1702: purchase.productID = try attribute.value.text()
-        case 1703: purchase.transactionID = try attribute.value.text()
-        case 1704: purchase.purchaseDate = try attribute.value.date()
-        case 1705: purchase.originalTransactionID = try attribute.value.text()
-        case 1706: purchase.originalPurchaseDate = try attribute.value.date()
-        case 1708: purchase.expirationDate = try attribute.value.date()
-        case 1711: purchase.webOrderLineItemID = try attribute.value.number().flatMap { $0 == 0 ? nil : $0 }
-        case 1712: purchase.cancellationDate = try attribute.value.date()
-        case 1719: purchase.isInIntroductoryOfferPeriod = try attribute.value.number().map { $0 != 0 }
-        default: purchase.otherAttributes.append(attribute.unread)
+        case 1701: purchase.quantity = try value.number(in: bytes).flatMap { Int(exactly: $0) }
+        case 1702: purchase.productID = try value.text(in: bytes)
+        case 1703: purchase.transactionID = try value.text(in: bytes)
+        case 1704: purchase.purchaseDate = try value.date(in: bytes)
+        case 1705: purchase.originalTransactionID = try value.text(in: bytes)
+        case 1706: purchase.originalPurchaseDate = try value.date(in: bytes)
+        case 1708: purchase.expirationDate = try value.date(in: bytes)
+        case 1711: purchase.webOrderLineItemID = try value.number(in: bytes).flatMap { $0 == 0 ? nil : $0 }
+        case 1712: purchase.cancellationDate = try value.date(in: bytes)
+        case 1719: purchase.isInIntroductoryOfferPeriod = try value.number(in: bytes).map { $0 != 0 }
+        default: purchase.otherAttributes.append(unread(attribute, value, in: bytes))
         }
+    }
+
+    private static func unread(_ attribute: Attribute, _ value: BERReader, in bytes: [UInt8]) -> ReceiptAttribute {
+        ReceiptAttribute(type: attribute.type, version: attribute.version, value: bytes[value.rest])
     }
 }
 
@@ -147,13 +152,9 @@ private struct ReceiptDraft {
 // MARK: Values of attributes
 
 extension BERReader {
-    fileprivate func expectEnd() throws(ReceiptDecodingError) {
-        guard isAtEnd else { throw ReceiptDecodingError(.malformed(expected: "the end of the value"), at: position) }
-    }
-
     /// The text that is the whole value (UTF8String or IA5String); nil for an empty one.
-    fileprivate mutating func text() throws(ReceiptDecodingError) -> String? {
-        guard let element = try string() else { return nil }
+    fileprivate func text(in bytes: [UInt8]) throws(ReceiptDecodingError) -> String? {
+        guard let element = try string(in: bytes) else { return nil }
         guard let text = String(validating: bytes[element.content], as: UTF8.self) else {
             throw BERReader.unexpected(element, "UTF-8")
         }
@@ -161,29 +162,31 @@ extension BERReader {
     }
 
     /// The date that is the whole value (RFC 3339 in a string); nil for an empty one.
-    fileprivate mutating func date() throws(ReceiptDecodingError) -> Date? {
-        guard let element = try string() else { return nil }
-        guard let date = RFC3339Date.parse(bytes[element.content]) else {
+    fileprivate func date(in bytes: [UInt8]) throws(ReceiptDecodingError) -> Date? {
+        guard let element = try string(in: bytes) else { return nil }
+        guard let date = RFC3339Date.parse(bytes, element.content) else {
             throw BERReader.unexpected(element, "a date (RFC 3339)")
         }
         return date
     }
 
     /// The integer that is the whole value; nil for an empty value.
-    fileprivate mutating func number() throws(ReceiptDecodingError) -> Int64? {
+    fileprivate func number(in bytes: [UInt8]) throws(ReceiptDecodingError) -> Int64? {
         if isAtEnd { return nil }
-        let number = try integer("an integer")
-        try expectEnd()
+        var reader = self
+        let number = try reader.integer("an integer", in: bytes)
+        try reader.expectEnd("the end of the value")
         return number
     }
 
-    private mutating func string() throws(ReceiptDecodingError) -> Element? {
+    private func string(in bytes: [UInt8]) throws(ReceiptDecodingError) -> Element? {
         if isAtEnd { return nil }
-        let element = try next()
+        var reader = self
+        let element = try reader.next(in: bytes)
         guard element.tag == Tag.utf8String || element.tag == Tag.ia5String else {
             throw BERReader.unexpected(element, "a text (UTF8String or IA5String)")
         }
-        try expectEnd()
+        try reader.expectEnd("the end of the value")
         return element.content.isEmpty ? nil : element
     }
 }

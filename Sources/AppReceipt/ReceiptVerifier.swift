@@ -52,7 +52,7 @@ package struct ReceiptVerifier: Sendable {
         guard let content = data.content else {
             throw ReceiptDecodingError(.malformed(expected: "a content within the container"))
         }
-        let receipt = try ReceiptParser.parse(BERReader(content, maximumDepth: limits.depth), limits)
+        let receipt = try ReceiptParser.parse(content, limits)
         return JudgedReceipt(receipt: receipt, refusal: refusal(of: data, saying: receipt))
     }
 

@@ -50,29 +50,52 @@ package enum TransactionIDExtraction {
     private static func fromAppReceipt(
         _ bytes: [UInt8], _ limits: ReceiptLimits
     ) throws(ReceiptDecodingError) -> String? {
-        var content = try ReceiptContainer(bytes, limits).content
-        var attributes = try content.enter(BERReader.Tag.set, "a set of attributes")
+        switch try ReceiptContainer(bytes, limits).content {
+        case .whole(let content): try fromContent(content, in: bytes)
+        case .pieces(let octets, let content): try fromContent(content, in: octets)
+        }
+    }
+
+    private static func fromContent(
+        _ content: BERReader, in bytes: [UInt8]
+    ) throws(ReceiptDecodingError) -> String? {
+        var content = content
+        var attributes = try content.enter(BERReader.Tag.set, "a set of attributes", in: bytes)
         while !attributes.isAtEnd {
-            var attribute = try attributes.enter(BERReader.Tag.sequence, "an attribute")
-            guard try attribute.integer("an attribute's type") == 17 else { continue }
-            _ = try attribute.next()
-            var value = try attribute.octetString("an attribute's value")
-            if let found = try fromPurchase(&value) { return found }
+            var attribute = try attributes.enter(BERReader.Tag.sequence, "an attribute", in: bytes)
+            guard try attribute.integer("an attribute's type", in: bytes) == 17 else { continue }
+            _ = try attribute.next(in: bytes)
+            let found =
+                switch try attribute.octetString("an attribute's value", in: bytes) {
+                case .whole(let value): try fromPurchase(value, in: bytes)
+                case .pieces(let octets, let value): try fromPurchase(value, in: octets)
+                }
+            if let found { return found }
         }
         return nil
     }
 
-    private static func fromPurchase(_ value: inout BERReader) throws(ReceiptDecodingError) -> String? {
-        var attributes = try value.enter(BERReader.Tag.set, "a purchase: a set of attributes")
+    private static func fromPurchase(
+        _ value: BERReader, in bytes: [UInt8]
+    ) throws(ReceiptDecodingError) -> String? {
+        var value = value
+        var attributes = try value.enter(BERReader.Tag.set, "a purchase: a set of attributes", in: bytes)
         while !attributes.isAtEnd {
-            var attribute = try attributes.enter(BERReader.Tag.sequence, "an attribute")
-            let type = try attribute.integer("an attribute's type")
+            var attribute = try attributes.enter(BERReader.Tag.sequence, "an attribute", in: bytes)
+            let type = try attribute.integer("an attribute's type", in: bytes)
             guard type == 1703 || type == 1705 else { continue }
-            _ = try attribute.next()
-            var octets = try attribute.octetString("an attribute's value")
-            let text = try octets.next(BERReader.Tag.utf8String, "a transaction id")
-            return String(decoding: octets.bytes[text.content], as: UTF8.self)
+            _ = try attribute.next(in: bytes)
+            return switch try attribute.octetString("an attribute's value", in: bytes) {
+            case .whole(let value): try text(value, in: bytes)
+            case .pieces(let octets, let value): try text(value, in: octets)
+            }
         }
         return nil
+    }
+
+    private static func text(_ value: BERReader, in bytes: [UInt8]) throws(ReceiptDecodingError) -> String {
+        var value = value
+        let element = try value.next(BERReader.Tag.utf8String, "a transaction id", in: bytes)
+        return String(decoding: bytes[element.content], as: UTF8.self)
     }
 }
