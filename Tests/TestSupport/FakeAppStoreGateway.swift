@@ -70,6 +70,14 @@ package final class FakeAppStoreGateway: AppStoreGateway {
         state.withLock { $0.failures[identifier] = error }
     }
 
+    /// Adds an Apple Account, in the place of one with the same first transaction.
+    package func add(_ account: [Transaction]) {
+        state.withLock { state in
+            state.accounts.removeAll { $0.first?.transactionID == account.first?.transactionID }
+            state.accounts.append(account)
+        }
+    }
+
     package func transaction(_ transactionID: String, _ call: UpstreamCall) async throws(ServiceError) -> Transaction {
         let account = try await account(of: transactionID, .transaction(transactionID), call)
         guard let transaction = account.first(where: { $0.transactionID == transactionID }) else {
