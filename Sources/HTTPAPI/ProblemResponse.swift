@@ -69,6 +69,7 @@ package enum ProblemResponse {
         switch error.reason {
         case .invalidRequest, .malformedJSON, .pageTokenInvalid, .environmentNotAllowed: .badRequest
         case .unauthenticated, .signatureInvalid: .unauthorized
+        case .receiptNotSigned: HTTPResponse.Status(code: 402, reasonPhrase: "Payment Required")
         case .missingScope: .forbidden
         case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
             .deliveryNotFound, .notificationNotFound, .receiptNotFound:
@@ -121,6 +122,7 @@ package enum ProblemResponse {
         case .deliveryNotFound: "No such delivery"
         case .notificationNotFound: "No such notification"
         case .receiptNotFound: "No such receipt"
+        case .receiptNotSigned: "Apple did not sign this receipt"
         case .noOpenCase: "The user has no open case"
         case .severalOpenCases: "The user has several open cases"
         case .caseClosed: "The case takes no answer"

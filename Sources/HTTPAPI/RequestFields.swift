@@ -27,6 +27,12 @@ extension RequestInput {
 }
 
 extension RequestInput {
+    /// A member of the body byte for byte as it was sent; nil where there is none.
+    func bodyMember(_ name: String) -> [UInt8]? {
+        guard let body, let members = try? JSONScanner.members(of: body) else { return nil }
+        return members[name].map { Array($0.rawBytes) }
+    }
+
     /// The user of a request that gives nothing else.
     ///
     /// - Throws: `invalidRequest` with every violation.

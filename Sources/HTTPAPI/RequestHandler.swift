@@ -15,11 +15,17 @@ package struct RequestHandler: Sendable {
         package var maximumBodyBytes: Int
         /// How long a request may take, upstream calls and waits included.
         package var deadline: Duration
+        /// Who is believed about where a request came from.
+        package var trustedProxies: TrustedProxies
 
-        package init(name: String, maximumBodyBytes: Int, deadline: Duration) {
+        package init(
+            name: String, maximumBodyBytes: Int, deadline: Duration,
+            trustedProxies: TrustedProxies = TrustedProxies()
+        ) {
             self.name = name
             self.maximumBodyBytes = maximumBodyBytes
             self.deadline = deadline
+            self.trustedProxies = trustedProxies
         }
     }
 
@@ -74,11 +80,12 @@ package struct RequestHandler: Sendable {
             answer = try await respond(
                 to: request,
                 RequestContext(
-                    requestID: requestID, start: start, preferences: preferences, caller: caller, slot: slot),
+                    requestID: requestID, start: start, preferences: preferences, caller: caller, slot: slot,
+                    peer: channel.remoteAddress?.ipAddress),
                 found, parameters)
         } catch {
             record.failure = error
-            answer = ProblemResponse.answer(error, requestID: requestID)
+            answer = route?.failureAnswer?(error) ?? ProblemResponse.answer(error, requestID: requestID)
             if case .methodNotAllowed = error.reason { answer.headers[.allow] = allowedMethods(request) }
         }
         let applied = preferences.applied(goesOn: route?.goesOn ?? false)
@@ -97,6 +104,8 @@ package struct RequestHandler: Sendable {
         let preferences: PreferHeader
         let caller: Caller?
         let slot: RequestSlot?
+        /// The address of the connection; nil on a Unix socket.
+        let peer: String?
     }
 
     private func respond(
@@ -109,22 +118,26 @@ package struct RequestHandler: Sendable {
             _ = try apps.app(slug)
             if let caller = context.caller {
                 switch route.access {
-                case .open, .authenticated: break
+                case .open, .authenticated, .scopeAnywhere: break
                 case .scope(let scope): try caller.require(scope, for: slug)
                 case .anyScope(let scopes): try caller.require(anyOf: scopes, for: slug)
                 }
             }
         }
+        if case .scopeAnywhere(let scope) = route.access { try context.caller?.requireAnywhere(scope) }
         let preferences = context.preferences
+        let maximumBytes = min(route.maximumBodyBytes, options.maximumBodyBytes)
         let wait = route.goesOn ? nil : preferences.wait(goesOn: false).map(Duration.seconds)
         let input = RequestInput(
             requestID: context.requestID, headers: request.headers, preferences: preferences,
             parameters: parameters, query: try QueryString.parse(request.uri.query),
-            body: try await RequestBodyReader.read(request, route.body, maximumBytes: options.maximumBodyBytes),
+            body: try await RequestBodyReader.read(request, route.body, maximumBytes: maximumBytes),
             hasUnexpectedBody: try await RequestBodyReader.hasUnexpected(
-                request, route.body, maximumBytes: options.maximumBodyBytes),
+                request, route.body, maximumBytes: maximumBytes),
             caller: context.caller, deadline: context.start + min(options.deadline, wait ?? options.deadline),
-            slot: context.slot)
+            slot: context.slot,
+            sourceAddress: options.trustedProxies.source(
+                peer: context.peer, forwarded: request.headers[values: .xForwardedFor]))
         return try await route.handler(input)
     }
 

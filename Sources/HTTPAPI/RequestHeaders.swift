@@ -67,6 +67,8 @@ extension HTTPField.Name {
     static let prefer = HTTPField.Name("Prefer") ?? .via
     /// Which of it was honoured (RFC 7240 section 3).
     static let preferenceApplied = HTTPField.Name("Preference-Applied") ?? .via
+    /// Who asked the proxies on the way, first the client; only trusted proxies are believed.
+    static let xForwardedFor = HTTPField.Name("X-Forwarded-For") ?? .via
     /// The key of a request that may be repeated (draft-ietf-httpapi-idempotency-key-header).
     static let idempotencyKey = HTTPField.Name("Idempotency-Key") ?? .via
 }

@@ -20,6 +20,8 @@ package struct RequestInput: Sendable {
     let deadline: ContinuousClock.Instant
     /// What the request may let go while it waits for something that may take a minute; nil where nothing is bounded.
     let slot: RequestSlot?
+    /// Where the request came from, as far as somebody who is trusted tells: an IPv4 or IPv6 address.
+    let sourceAddress: String?
 
     /// A path parameter of the route for which there is no rule.
     ///

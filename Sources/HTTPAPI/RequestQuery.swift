@@ -96,11 +96,13 @@ struct PageRequest: Sendable {
     }
 
     /// The page's entries out of those that were found, and the token of the next page.
+    ///
+    /// `hasMore`: whether others follow those that were found; nil where that is told by there being one too many.
     func page<Entry>(
-        _ found: [Entry], position: (Entry) -> String
+        _ found: [Entry], hasMore: Bool? = nil, position: (Entry) -> String
     ) -> (entries: ArraySlice<Entry>, nextPageToken: String?) {
         let entries = found.prefix(size)
-        guard found.count > size, let last = entries.last else { return (entries, nil) }
+        guard hasMore ?? (found.count > size), let last = entries.last else { return (entries, nil) }
         return (entries, tokens.text(position: position(last), query: query))
     }
 }

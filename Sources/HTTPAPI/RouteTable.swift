@@ -121,6 +121,8 @@ package struct Route: Sendable {
         case scope(Scope)
         /// A caller with at least one of these for the path's app: each shows a part of the answer.
         case anyScope([Scope])
+        /// A caller with this scope for any app: which one it is about, the request's body says.
+        case scopeAnywhere(Scope)
     }
 
     /// What a route takes behind the head of a request.
@@ -140,9 +142,16 @@ package struct Route: Sendable {
     let body: Body
     /// Whether what the request asks for goes on after an early answer: `Prefer: wait` bounds the answer alone.
     let goesOn: Bool
+    /// The largest body, in bytes; a listener may take less.
+    private(set) var maximumBodyBytes = Self.usualBodyBytes
+    /// What failures of this route look like that are no problems of ours; nil where all are.
+    private(set) var failureAnswer: (@Sendable (ServiceError) -> Answer?)?
     /// Where the path's app must be found; nil for a route without one.
     let apps: AppCatalog?
     let handler: Handler
+
+    /// The largest body of most routes, in bytes.
+    package static let usualBodyBytes = 1 << 20
 
     /// A route without an app.
     init(
@@ -195,8 +204,16 @@ package struct Route: Sendable {
     package var scopes: [Scope] {
         switch access {
         case .open, .authenticated: []
-        case .scope(let scope): [scope]
+        case .scope(let scope), .scopeAnywhere(let scope): [scope]
         case .anyScope(let scopes): scopes
         }
+    }
+
+    /// The same route with larger bodies, and with failures of a form of its own.
+    func taking(bodyBytes: Int, failingAs failureAnswer: (@Sendable (ServiceError) -> Answer?)? = nil) -> Route {
+        var route = self
+        route.maximumBodyBytes = bodyBytes
+        route.failureAnswer = failureAnswer
+        return route
     }
 }

@@ -6,7 +6,8 @@ package enum Routes {
     /// The listener for internal services.
     package static func api(_ services: Services) -> [Route] {
         let list = Route(.get, "/v1/apps", .authenticated) { AppRoutes.list(services.apps, $0) }
-        return [list] + users(services) + refundRequests(services) + received(services) + transactions(services)
+        return [list] + users(services) + refundRequests(services) + received(services) + receipts(services)
+            + transactions(services)
             + apple(services) + signatures(services)
     }
 
@@ -76,6 +77,29 @@ package enum Routes {
             Route(.post, received, .notificationsWrite, in: apps, body: .json, handler: notifications.forward),
             Route(.get, received + "/{notificationUUID}", .notificationsRead, in: apps, handler: notifications.get),
             Route(.get, "/v1/apps/{app}/events", .eventsRead, in: apps, handler: events.list),
+        ]
+    }
+
+    /// The largest body of a request with a receipt, in bytes: the longest receipt in Base64 with broken lines, and metadata.
+    package static let maximumReceiptBytes = 12 << 20
+
+    /// Receipts that apps send.
+    private static func receipts(_ services: Services) -> [Route] {
+        let (apps, path) = (services.apps, "/v1/apps/{app}/receipts")
+        let receipts = ReceiptRoutes(
+            apps: apps, service: services.purchases.receipts, tokens: services.purchases.pageTokens)
+        return [
+            Route(.post, path, .receiptsWrite, in: apps, body: .json, handler: receipts.upload)
+                .taking(bodyBytes: maximumReceiptBytes, failingAs: ReceiptErrors.answer),
+            Route(.post, "/client/itunes_connect/receipts", .scopeAnywhere(.receiptsWrite), body: .json) {
+                input throws(ServiceError) in try await receipts.uploadOfAnyApp(input)
+            }.taking(bodyBytes: maximumReceiptBytes, failingAs: ReceiptErrors.answer),
+            Route(.get, path, .receiptsRead, in: apps, handler: receipts.list),
+            Route(.get, path + "/{receiptId}", .receiptsRead, in: apps, handler: receipts.get),
+            Route(
+                .post, path + ":extractTransactionId", .receiptsRead, in: apps, body: .json,
+                handler: receipts.extractTransactionID
+            ).taking(bodyBytes: maximumReceiptBytes),
         ]
     }
 

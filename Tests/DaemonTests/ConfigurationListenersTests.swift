@@ -1,4 +1,5 @@
 import Daemon
+import HTTPAPI
 import Listener
 import Testing
 
@@ -9,7 +10,9 @@ struct ConfigurationListenersTests {
 
     @Test func theDefaultAddressesAreLocal() throws {
         let listeners = try ConfigurationFixture.configuration(ConfigurationFixture.minimal).listeners
-        #expect(listeners.api == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8080)))
+        #expect(
+            listeners.api
+                == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8080), maximumBodyBytes: 12 << 20))
         #expect(listeners.webhook == ListenerSettings(address: .tcp(host: "127.0.0.1", port: 8081)))
         #expect(listeners.webhook?.maximumBodyBytes == 1 << 20)
         #expect(
@@ -72,6 +75,19 @@ struct ConfigurationListenersTests {
     func whereOneAsksHowTheDaemonIsNobodyIsTurnedAway(name: String) {
         #expect(places("  \(name): { maximumRequests: 5 }\n") == ["15 listeners.\(name).maximumRequests"])
         #expect(places("  webhook: { maximumRequests: 5 }\n") == [])
+    }
+
+    @Test func trustedProxiesAreNetworksOfTheListenerForCallers() throws {
+        let yaml =
+            ConfigurationFixture.minimal
+            + "listeners: { api: { trustedProxies: [10.0.0.0/8, \"fd00::/8\", 127.0.0.1] } }\n"
+        let networks = try ["10.0.0.0/8", "fd00::/8", "127.0.0.1"].map { try #require(TrustedProxies.Network($0)) }
+        #expect(
+            try ConfigurationFixture.configuration(yaml).listeners.api?.trustedProxies == TrustedProxies(networks))
+        #expect(
+            places("  api:\n    trustedProxies:\n      - 10.0.0.1/8\n      - example.com\n")
+                == ["17 listeners.api.trustedProxies[0]", "18 listeners.api.trustedProxies[1]"])
+        #expect(places("  webhook:\n    trustedProxies: [10.0.0.0/8]\n") == ["16 listeners.webhook.trustedProxies"])
     }
 
     @Test func twoListenersNeedTwoAddressesUnlessTheKernelPicksThePort() {

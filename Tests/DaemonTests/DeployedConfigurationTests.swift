@@ -61,7 +61,7 @@ struct DeployedConfigurationTests {
         let text = try text()
         for key in [
             "store", "level", "address", "mode", "maximumConnections", "maximumRequests", "maximumHeaderBytes",
-            "maximumBodyBytes",
+            "maximumBodyBytes", "trustedProxies",
             "idleTimeout", "rootCertificates", "production", "sandbox", "certificateAuthorityFile", "proxy",
             "connectTimeout", "attemptTimeout", "deadline", "maximumResponseBytes", "id", "issuer", "credential",
             "file",

@@ -51,6 +51,7 @@ struct RequestHandlerFixture {
     /// Listeners over services that others use too.
     init(
         _ stack: ServiceStack, scopes: Set<Scope>, maximumBodyBytes: Int = 1024,
+        trustedProxies: TrustedProxies = TrustedProxies(),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.stack = stack
@@ -61,7 +62,9 @@ struct RequestHandlerFixture {
         func handler(_ name: String, _ bytes: Int, _ routes: [Route], _ authenticator: Authenticator?) -> RequestHandler
         {
             RequestHandler(
-                RequestHandler.Options(name: name, maximumBodyBytes: bytes, deadline: Wait.limit), routes: routes,
+                RequestHandler.Options(
+                    name: name, maximumBodyBytes: bytes, deadline: Wait.limit, trustedProxies: trustedProxies),
+                routes: routes,
                 authenticator: authenticator, metrics: NOOPMetricsHandler.instance, now: { ServiceStack.now },
                 makeRequestID: { "made-here" }, logger: logger)
         }
@@ -72,10 +75,11 @@ struct RequestHandlerFixture {
         admin = handler("admin", 4096, Routes.admin(stack.services, health: NoHealth()), nil)
     }
 
-    /// Sends one request.
+    /// Sends one request, over a connection from an address or, without one, over a Unix socket.
     func send(
         _ method: HTTPRequest.Method, _ target: String, body: String? = nil, token: String? = Self.token,
-        headers: HTTPFields = [:], to handler: KeyPath<RequestHandlerFixture, RequestHandler> = \.handler
+        headers: HTTPFields = [:], peer: String? = nil,
+        to handler: KeyPath<RequestHandlerFixture, RequestHandler> = \.handler
     ) async throws -> Reply {
         var fields = headers
         if let token { fields[.authorization] = "Bearer \(token)" }
@@ -83,7 +87,9 @@ struct RequestHandlerFixture {
         let head = HTTPRequest(
             method: method, scheme: "http", authority: "localhost", path: target, headerFields: fields)
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
-        let response = await self[keyPath: handler].respond(to: request, from: EmbeddedChannel())
+        let channel = EmbeddedChannel()
+        if let peer { channel.remoteAddress = try SocketAddress(ipAddress: peer, port: 4711) }
+        let response = await self[keyPath: handler].respond(to: request, from: channel)
         let collector = BodyCollector()
         try await response.body.write(collector)
         return Reply(

@@ -14,6 +14,7 @@ final class ServiceStack: Sendable {
     let gateway: FakeAppStoreGateway
     let verifier = FakeNotificationVerifier()
     let signedData = FakeSignedDataChecker()
+    let receiptReader = FakeReceiptReader()
     let store: SQLiteStore
     let services: Services
     private let folder: URL
@@ -38,7 +39,7 @@ final class ServiceStack: Sendable {
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
         var ports = Services.Ports.test(
             store: store, changes: store.changes, appStore: gateway, verifier: verifier,
-            signedData: signedData, clock: ServiceClock(now: { now }))
+            signedData: signedData, receiptReader: receiptReader, clock: ServiceClock(now: { now }))
         // Whoever waits for events waits until there are some, however slow the machine is.
         ports.operations.clock = ServiceClock(
             now: { now }, sleep: { _ in try await ContinuousClock().sleep(for: Wait.limit) })

@@ -93,7 +93,8 @@ struct Listeners {
 
     private func options(_ name: String, _ settings: ListenerSettings) -> RequestHandler.Options {
         RequestHandler.Options(
-            name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline)
+            name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline,
+            trustedProxies: settings.trustedProxies)
     }
 }
 

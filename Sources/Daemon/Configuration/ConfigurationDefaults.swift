@@ -48,6 +48,8 @@ package enum ConfigurationDefaults {
         package static let maximumHeaderBytes = BoundedSetting.bytes(32 * kibibyte, in: kibibyte...mebibyte)
         /// `listeners.….maximumBodyBytes`: the largest request body.
         package static let maximumBodyBytes = BoundedSetting.bytes(mebibyte, in: kibibyte...64 * mebibyte)
+        /// `listeners.api.maximumBodyBytes`: wide enough for the longest receipt.
+        package static let apiMaximumBodyBytes = BoundedSetting.bytes(12 * mebibyte, in: maximumBodyBytes.range)
         /// `listeners.appleProduction.maximumBodyBytes` and `listeners.appleSandbox.maximumBodyBytes`: wide enough for an
         /// image.
         package static let appleProxyMaximumBodyBytes = BoundedSetting.bytes(10 * mebibyte, in: maximumBodyBytes.range)

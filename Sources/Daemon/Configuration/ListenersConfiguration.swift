@@ -1,3 +1,4 @@
+package import HTTPAPI
 package import Listener
 
 /// The sockets that the daemon listens on; one that is `nil` is switched off.
@@ -51,6 +52,8 @@ package struct ListenerSettings: Sendable, Equatable {
     package let idleTimeout: Duration
     /// The certificate for TLS; nil serves plain HTTP.
     package let tls: ListenerTLS?
+    /// Who is believed about where a request came from.
+    package let trustedProxies: TrustedProxies
 
     package init(
         address: ListenerAddress,
@@ -58,7 +61,8 @@ package struct ListenerSettings: Sendable, Equatable {
         maximumRequests: Int? = ConfigurationDefaults.Listeners.maximumRequests.default,
         maximumHeaderBytes: Int = ConfigurationDefaults.Listeners.maximumHeaderBytes.default,
         maximumBodyBytes: Int = ConfigurationDefaults.Listeners.maximumBodyBytes.default,
-        idleTimeout: Duration = ConfigurationDefaults.Listeners.idleTimeout.default, tls: ListenerTLS? = nil
+        idleTimeout: Duration = ConfigurationDefaults.Listeners.idleTimeout.default, tls: ListenerTLS? = nil,
+        trustedProxies: TrustedProxies = TrustedProxies()
     ) {
         self.address = address
         self.maximumConnections = maximumConnections
@@ -67,6 +71,7 @@ package struct ListenerSettings: Sendable, Equatable {
         self.maximumBodyBytes = maximumBodyBytes
         self.idleTimeout = idleTimeout
         self.tls = tls
+        self.trustedProxies = trustedProxies
     }
 }
 
@@ -75,7 +80,9 @@ extension ConfigurationParser {
     mutating func listenersSection() -> ListenersConfiguration {
         typealias Defaults = ConfigurationDefaults.Listeners
         let listeners = ListenersConfiguration(
-            api: listener("api", default: Defaults.api), webhook: listener("webhook", default: Defaults.webhook),
+            api: listener(
+                "api", default: Defaults.api, maximumBodyBytes: Defaults.apiMaximumBodyBytes, hasTrustedProxies: true),
+            webhook: listener("webhook", default: Defaults.webhook),
             admin: listener("admin", default: Defaults.admin, boundsRequests: false),
             health: listener("health", default: Defaults.health, boundsRequests: false),
             appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
@@ -104,7 +111,7 @@ extension ConfigurationParser {
     private mutating func listener(
         _ name: String, default defaultChoice: ListenerChoice,
         maximumBodyBytes: BoundedSetting<Int> = ConfigurationDefaults.Listeners.maximumBodyBytes,
-        boundsRequests: Bool = true
+        boundsRequests: Bool = true, hasTrustedProxies: Bool = false
     ) -> ListenerSettings? {
         typealias Defaults = ConfigurationDefaults.Listeners
         let path = ["listeners", name]
@@ -119,7 +126,8 @@ extension ConfigurationParser {
                 maximumRequests: boundsRequests ? setting(path + ["maximumRequests"], Defaults.maximumRequests) : nil,
                 maximumHeaderBytes: setting(path + ["maximumHeaderBytes"], Defaults.maximumHeaderBytes),
                 maximumBodyBytes: setting(path + ["maximumBodyBytes"], maximumBodyBytes),
-                idleTimeout: setting(path + ["idleTimeout"], Defaults.idleTimeout), tls: tls(name))
+                idleTimeout: setting(path + ["idleTimeout"], Defaults.idleTimeout), tls: tls(name),
+                trustedProxies: hasTrustedProxies ? trustedProxies(name) : TrustedProxies())
         }
         switch choice {
         case .none:
@@ -135,6 +143,14 @@ extension ConfigurationParser {
             }
             return listener(at: address)
         }
+    }
+
+    /// Reads the networks of a listener's proxies, which only the file can say.
+    private mutating func trustedProxies(_ name: String) -> TrustedProxies {
+        guard let listeners = member("listeners", of: root), let listener = member(name, of: listeners) else {
+            return TrustedProxies()
+        }
+        return TrustedProxies(values("trustedProxies", of: listener, as: .network).map(\.value))
     }
 
     /// Reads the `tls` block of a listener: both files or none.
@@ -190,6 +206,15 @@ extension ConfigurationValue<ListenerChoice> {
             if text == "none" { return ListenerChoice.none }
             return (try? ListenerAddress(text)).map(ListenerChoice.at)
         }
+    }
+}
+
+extension ConfigurationValue<TrustedProxies.Network> {
+    /// A network in CIDR notation.
+    static var network: Self {
+        Self(
+            expectation: "an address or a network such as `10.0.0.0/8` or `fd00::/8`, with nothing behind its prefix",
+            parse: TrustedProxies.Network.init)
     }
 }
 

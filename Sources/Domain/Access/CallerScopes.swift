@@ -25,6 +25,16 @@ package struct Caller: Sendable, Hashable {
             "Caller `\(name)` lacks the scope `\(scope.rawValue)` for app `\(app)`; the platform team grants it.")
     }
 
+    /// Checks that the caller holds a scope for some app: the request itself will tell which one it is about.
+    ///
+    /// - Throws: `missingScope`, naming the scope.
+    package func requireAnywhere(_ scope: Scope) throws(ServiceError) {
+        guard !scopes.keys.contains(where: { holds(scope, for: $0) }) else { return }
+        throw ServiceError(
+            .missingScope,
+            "Caller `\(name)` lacks the scope `\(scope.rawValue)` for every app; the platform team grants it.")
+    }
+
     /// Checks that the caller holds one of several scopes for an app.
     ///
     /// - Throws: `missingScope`, naming all of them.
@@ -50,6 +60,9 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case transactionsRead = "transactions:read"
     case linksRead = "links:read"
     case linksWrite = "links:write"
+    /// Upload receipts; what they prove is linked to the user who is named with them.
+    case receiptsWrite = "receipts:write"
+    case receiptsRead = "receipts:read"
     /// Set App Account Token, Finish Transaction.
     case transactionsWrite = "transactions:write"
     /// Extend renewal dates, and see how far a mass extension is.

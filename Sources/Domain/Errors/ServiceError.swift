@@ -197,6 +197,8 @@ extension ServiceError {
         case notificationMisdirected = "notification-misdirected"
         case notificationTooOld = "notification-too-old"
         case verificationBusy = "verification-busy"
+        // Receipts.
+        case receiptNotSigned = "receipt-not-signed"
         // Apple.
         case budgetExhausted = "budget-exhausted"
         case appleRejected = "apple-rejected"
@@ -219,7 +221,8 @@ extension ServiceError {
         package var code: Code {
             switch self {
             case .invalidRequest, .malformedJSON, .payloadTooLarge, .unsupportedMediaType, .pageTokenInvalid,
-                .environmentNotAllowed, .appleRejected, .idempotencyKeyReused, .notificationNotSigned:
+                .environmentNotAllowed, .appleRejected, .idempotencyKeyReused, .notificationNotSigned,
+                .receiptNotSigned:
                 .invalidArgument
             case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
                 .deliveryNotFound, .notificationNotFound, .receiptNotFound:

@@ -57,7 +57,8 @@ package struct ReceiptUpload: Sendable, Equatable {
             metadata: kept)
     }
 
-    private static func receipt(_ fields: inout FieldReader) -> [UInt8]? {
+    /// The receipt's bytes; nil where the field breaks its rule, which the reader has noted.
+    package static func receipt(_ fields: inout FieldReader) -> [UInt8]? {
         let limit = maximumReceiptBytes
         return fields.value("receipt", expected: "a receipt of at most \(limit) bytes in Base64 (RFC 4648 section 4)") {
             // Clients break the lines of Base64, as Apple's own example does.

@@ -1,0 +1,89 @@
+import Glibc
+
+/// The proxies of a listener whose word about where a request came from is taken: networks in CIDR notation.
+///
+/// None by default, as anybody can send the field `X-Forwarded-For`.
+package struct TrustedProxies: Sendable, Equatable {
+    /// One network, such as `10.0.0.0/8` or `fd00::/8`; an address alone is a network of one.
+    package struct Network: Sendable, Hashable {
+        private let address: [UInt8]
+        private let prefixLength: Int
+
+        /// Nil for a text that is no network, or one with bits behind its prefix.
+        ///
+        /// Source: RFC 4632 section 3.1, RFC 4291 section 2.3
+        package init?(_ text: String) {
+            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let address = Self.bytes(of: String(parts[0])) else { return nil }
+            var length = address.count * 8
+            if parts.count == 2 {
+                guard parts[1].utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
+                    let given = Int(parts[1]), given <= length
+                else { return nil }
+                length = given
+            }
+            self.address = address
+            prefixLength = length
+            let isMasked = (length..<address.count * 8).allSatisfy { Self.bit($0, of: address) == 0 }
+            guard isMasked else { return nil }
+        }
+
+        func contains(_ other: [UInt8]) -> Bool {
+            other.count == address.count
+                && (0..<prefixLength).allSatisfy { Self.bit($0, of: other) == Self.bit($0, of: address) }
+        }
+
+        private static func bit(_ index: Int, of bytes: [UInt8]) -> UInt8 { bytes[index / 8] >> (7 - index % 8) & 1 }
+
+        /// The bytes of an address: 4, or 16; one of IPv4 mapped into IPv6 is one of IPv4.
+        ///
+        /// Source: RFC 4291 section 2.5.5.2
+        static func bytes(of text: String) -> [UInt8]? {
+            var bytes = [UInt8](repeating: 0, count: 16)
+            if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
+            guard inet_pton(AF_INET6, text, &bytes) == 1 else { return nil }
+            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+            return isMapped ? Array(bytes[12...]) : bytes
+        }
+    }
+
+    private let networks: [Network]
+
+    package init(_ networks: [Network] = []) { self.networks = networks }
+
+    /// Where a request came from: the last address on its way that is none of these proxies'.
+    ///
+    /// - Parameters:
+    ///   - peer: the address of the connection; nil on a Unix socket.
+    ///   - forwarded: what the fields `X-Forwarded-For` say, in their order.
+    /// - Returns: an IPv4 or IPv6 address; nil where nobody who is trusted tells.
+    func source(peer: String?, forwarded: [String]) -> String? {
+        guard var address = peer.flatMap(Self.plain) else { return nil }
+        var hops = forwarded.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }[...]
+        while isTrusted(address), let hop = hops.popLast() {
+            // A proxy that is trusted says so itself where it does not know.
+            guard let next = Self.plain(String(hop)) else { return nil }
+            address = next
+        }
+        return address
+    }
+
+    private func isTrusted(_ address: String) -> Bool {
+        guard !networks.isEmpty, let bytes = Network.bytes(of: address) else { return false }
+        return networks.contains { $0.contains(bytes) }
+    }
+
+    /// An address without what proxies write beside it: spaces, a port, the brackets of IPv6. One of IPv4 that is mapped into
+    /// IPv6, as sockets for both show it, is written as one of IPv4.
+    private static func plain(_ text: String) -> String? {
+        var address = text.filter { $0 != " " && $0 != "\t" }[...]
+        if address.first == "[" {
+            guard let end = address.firstIndex(of: "]") else { return nil }
+            address = address[address.index(after: address.startIndex)..<end]
+        } else if let colon = address.firstIndex(of: ":"), address.lastIndex(of: ":") == colon {
+            address = address[..<colon]
+        }
+        guard let bytes = Network.bytes(of: String(address)) else { return nil }
+        return bytes.count == 4 ? bytes.map(String.init).joined(separator: ".") : address.lowercased()
+    }
+}
