@@ -201,6 +201,7 @@ package enum Routes {
         let callers = CallerRoutes(service: services.access.keys)
         let store = StoreRoutes(store: services.operations.store)
         let links = LinkImportRoutes(service: services.purchases.links)
+        let receipts = ReceiptImportRoutes(service: services.purchases.receipts)
         return [
             Route(.get, "/healthz", .open) { _ in await HealthRoutes.report(health) },
             Route(.get, "/v1/apps", .open) { _ in await AppRoutes.listWithKeys(services.apps, health) },
@@ -211,6 +212,9 @@ package enum Routes {
             Route(.post, "/v1/store:check", .open, handler: store.check),
             Route(
                 .post, "/v1/apps/{app}/links:import", .open, in: services.apps, body: .json, handler: links.importLinks),
+            Route(
+                .post, "/v1/apps/{app}/receipts:import", .open, in: services.apps, body: .json,
+                handler: receipts.importReceipts),
             Route(.post, "/v1/deliveries:release", .open, handler: store.release),
         ]
     }

@@ -74,7 +74,7 @@ struct LinkImportRoutesTests {
             #"{"user":"a","kind":"appAccountToken","value":"00000000-0000-0000-0000-000000000000"}"#, "value", "ignored"
         ),
         (#"{"user":"a","kind":"appAccountToken","value":"1"}"#, "value", "format"),
-        (#"{"kind":"transactionId","value":"1/2"}"#, "user", "required"), (#"7"#, "links", "type"),
+        (#"{"kind":"transactionId","value":"1/2"}"#, "user", "required"), (#"7"#, "", "type"),
         (#"{"user":"a","kind":"transactionId","value":"1","environment":"Xcode"}"#, "environment", "enum"),
         (#"{"user":"a","kind":"transactionId","value":"1","environment":null}"#, "environment", "type"),
     ])

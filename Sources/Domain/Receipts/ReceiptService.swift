@@ -26,7 +26,7 @@ package enum ReceiptAnswer: Sendable {
 /// Takes receipts that apps send, and tells what became of them.
 package struct ReceiptService: Sendable {
     private let reader: any ReceiptReader
-    private let store: any ReceiptStore
+    let store: any ReceiptStore
     private let confirmer: ReceiptConfirmer
     private let policy: ReceiptPolicy
     private let clock: ServiceClock
@@ -62,6 +62,26 @@ package struct ReceiptService: Sendable {
     package func upload(
         _ upload: ReceiptUpload, among apps: [App], caller: String
     ) async throws(ServiceError) -> ReceiptAnswer {
+        switch try await read(upload, among: apps) {
+        case .refused(let fault): return .refused(fault)
+        case .draft(let draft, let app):
+            let receipt = try await store.keep(draft)
+            guard receipt.nextAttemptAt != nil else { return .confirmed(receipt) }
+            return await confirmer.confirm(receipt, app: app, caller: caller)
+        }
+    }
+
+    /// What an upload holds.
+    enum Reading {
+        /// The receipt as it would be if it were new, and the app that it is of.
+        case draft(Receipt, App)
+        case refused(ReceiptSignatureFault)
+    }
+
+    /// Verifies a receipt; nothing is kept.
+    ///
+    /// - Throws: as `upload`.
+    func read(_ upload: ReceiptUpload, among apps: [App]) async throws(ServiceError) -> Reading {
         let content: ReceiptContent
         do throws(ReceiptFault) {
             content = try await reader.content(of: upload.receipt, device: upload.identifierForVendor)
@@ -71,12 +91,10 @@ package struct ReceiptService: Sendable {
         }
         let app = try ReceiptRules.app(of: content, among: apps)
         let now = clock.now()
-        let receipt = try await store.keep(
-            ReceiptRules.draft(
-                id: makeID(now), digest: digest(upload.receipt), upload, content, of: app,
-                isRawKept: policy.keepsRawReceipts, at: now))
-        guard receipt.nextAttemptAt != nil else { return .confirmed(receipt) }
-        return await confirmer.confirm(receipt, app: app, caller: caller)
+        let draft = ReceiptRules.draft(
+            id: makeID(now), digest: digest(upload.receipt), upload, content, of: app,
+            isRawKept: policy.keepsRawReceipts, at: now)
+        return .draft(draft, app)
     }
 
     /// A transaction id out of a receipt of either style, as Apple's receipt utility finds it: nothing is verified or kept.
