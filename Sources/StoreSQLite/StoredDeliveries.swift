@@ -9,6 +9,16 @@ extension SQLiteStore: DeliveryStore {
         try await read("look an idempotency key up") { try IdempotencyKeyRow.delivery(for: key, at: now, from: $0) }
     }
 
+    package func remember(
+        _ key: IdempotencyKey, requestDigest: [UInt8], deliveryID: String, at now: Date
+    ) async throws(ServiceError) -> (delivery: Delivery, requestDigest: [UInt8])? {
+        try await write("keep an idempotency key") { database in
+            if let known = try IdempotencyKeyRow.delivery(for: key, at: now, from: database) { return known }
+            try IdempotencyKeyRow.save(key, requestDigest: requestDigest, deliveryID: deliveryID, at: now, in: database)
+            return nil
+        }
+    }
+
     package func accept(
         _ draft: DeliveryDraft
     ) async throws(ServiceError) -> (decision: AcceptRules.Decision, ended: EndedDeliveries) {

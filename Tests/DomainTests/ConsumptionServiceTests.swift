@@ -32,6 +32,22 @@ import Testing
         }
     }
 
+    @Test func `a key under which an accepted answer was shown again stands for that answer`() async throws {
+        let later = Transaction.sample(id: "2", account: "A")
+        try await DeliveryFixture.with(accounts: [[.sample(id: "1", account: "A"), later]]) { fixture in
+            for id in ["1", "2"] { try await fixture.link(id, to: "alice") }
+            _ = try await fixture.openCase(.sample(id: "1", account: "A"))
+            let target = ConsumptionService.Target.user(try UserID("alice"), transactionID: nil)
+            let accepted = try await fixture.send(target, wait: .seconds(5))
+            #expect(accepted.state == .accepted)
+            #expect(try await fixture.send(target, key: "k", content: "a").id == accepted.id)
+            _ = try await fixture.openCase(later)
+            #expect(try await fixture.send(target, key: "k", content: "a").id == accepted.id, "not the new case's")
+            let other = try await fixture.failure { try await fixture.send(target, key: "k", content: "b") }
+            #expect(other?.reason == .idempotencyKeyReused && other?.delivery?.id == accepted.id)
+        }
+    }
+
     @Test func `the purchase of another user is refused before anything is kept`() async throws {
         try await DeliveryFixture.with { fixture in
             try await fixture.link("1", to: "bob")

@@ -84,6 +84,18 @@ package struct DeliveryStoreContract: Sendable, CustomTestStringConvertible {
                 .sample("2", transaction: "2", at: 24, deadline: 30, key: key, digest: [8]))
             #expect(try await store.delivery(for: key, at: CaseModel.time(24))?.delivery == second)
         },
+        DeliveryStoreContract("a key is kept with a delivery that was there, and stays with the first") { store in
+            let key = IdempotencyKey(caller: "shop", app: "coins", route: "/", key: "k")
+            let first = try await store.queue(.sample("1"))
+            try await store.queue(.sample("2", transaction: "2"))
+            let now = CaseModel.time(0)
+            var known = try await store.remember(key, requestDigest: [7], deliveryID: "1", at: now)
+            #expect(known == nil)
+            known = try await store.remember(key, requestDigest: [8], deliveryID: "2", at: now)
+            #expect(known?.delivery == first && known?.requestDigest == [7])
+            known = try await store.delivery(for: key, at: now)
+            #expect(known?.delivery == first && known?.requestDigest == [7])
+        },
         DeliveryStoreContract("of many that come under one key at once, one is kept") { store in
             let key = IdempotencyKey(caller: "shop", app: "coins", route: "/", key: "k")
             let decisions = try await withThrowingTaskGroup(of: AcceptRules.Decision.self) { group in

@@ -97,10 +97,10 @@ package struct ConsumptionService: Sendable {
     ///   - call: the app; no wait lasts beyond its deadline.
     /// - Returns: the delivery: `accepted`, or `queued` or `sending` when the wait was over before.
     /// - Throws: before anything is kept: `invalidRequest`, `ownedByAnotherUser`, `noOpenCase` (with the user's latest cases and
-    ///   deliveries), `severalOpenCases` (with the cases), `caseNotFound`, `caseClosed`, `deliveryUnderWay` (with that delivery), `consentWithdrawn`,
-    ///   `idempotencyKeyReused`, `appleRejected`, `storeUnavailable`. About the delivery, which it then names:
-    ///   `appleRejected` or what else refused it, `deadlineExceeded` when it expired, `deliveryEnded`, `consentWithdrawn` or
-    ///   `ownedByAnotherUser` when it was cancelled.
+    ///   deliveries), `severalOpenCases` (with the cases), `caseNotFound`, `caseClosed`, `deliveryUnderWay` (with that
+    ///   delivery), `consentWithdrawn`, `idempotencyKeyReused`, `appleRejected`, `storeUnavailable`. About the delivery, which
+    ///   it then names: `appleRejected` or what else refused it, `deadlineExceeded` when it expired, `deliveryEnded`,
+    ///   `consentWithdrawn` or `ownedByAnotherUser` when it was cancelled.
     package func send(_ request: Request, _ call: UpstreamCall) async throws(ServiceError) -> Delivery {
         let waitEnd = min(clock.monotonicNow() + request.wait, call.deadline)
         let digest = digest(request.requestContent)
@@ -115,7 +115,9 @@ package struct ConsumptionService: Sendable {
             guard error.reason == .noOpenCase, case .user(let user, transactionID: nil) = request.target else {
                 throw error
             }
-            if let done = try await repeated(request, of: user, call.app) { return done }
+            if let done = try await repeated(request, of: user, call.app) {
+                return try await remembered(done, request.idempotencyKey, digest)
+            }
             throw try await nothingOpen(for: user, request.environment, call.app)
         }
         let draft = DeliveryDraft(
@@ -203,6 +205,19 @@ extension ConsumptionService {
             return verdict.map { gateway.consumptionBody($0.answer) == delivery.body } ?? false
         }
         return same.count == 1 ? same[0] : nil
+    }
+
+    /// The delivery that a key stands for from now on: the one that the request is answered with, unless another request came
+    /// under the key meanwhile.
+    private func remembered(
+        _ delivery: Delivery, _ key: IdempotencyKey?, _ digest: [UInt8]
+    ) async throws(ServiceError) -> Delivery {
+        guard let key else { return delivery }
+        let known = try await deliveries.remember(
+            key, requestDigest: digest, deliveryID: delivery.id, at: clock.now())
+        guard let known else { return delivery }
+        guard known.requestDigest == digest else { throw Self.keyReused(known.delivery) }
+        return known.delivery
     }
 
     /// How many cases and deliveries a caller is told of that names a user without an open case.

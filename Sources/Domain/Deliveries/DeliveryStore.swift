@@ -17,6 +17,14 @@ package protocol DeliveryStore: DeliveryTimeStore {
         for key: IdempotencyKey, at now: Date
     ) async throws(ServiceError) -> (delivery: Delivery, requestDigest: [UInt8])?
 
+    /// Keeps a key with a delivery that a request was answered with, unless the key stands for one already.
+    ///
+    /// - Returns: what it stands for already, as above; nil when it was kept.
+    /// - Throws: `storeUnavailable`.
+    func remember(
+        _ key: IdempotencyKey, requestDigest: [UInt8], deliveryID: String, at now: Date
+    ) async throws(ServiceError) -> (delivery: Delivery, requestDigest: [UInt8])?
+
     /// Takes a delivery over, unless `AcceptRules` says otherwise.
     ///
     /// In one operation: applies what Apple has told of the purchase and nobody has applied yet, looks the idempotency key

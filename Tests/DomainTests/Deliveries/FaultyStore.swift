@@ -45,6 +45,13 @@ extension FaultyStore {
         try await store.delivery(for: key, at: now)
     }
 
+    func remember(
+        _ key: IdempotencyKey, requestDigest: [UInt8], deliveryID: String, at now: Date
+    ) async throws(ServiceError) -> (delivery: Delivery, requestDigest: [UInt8])? {
+        try check(.accept)
+        return try await store.remember(key, requestDigest: requestDigest, deliveryID: deliveryID, at: now)
+    }
+
     func accept(
         _ draft: DeliveryDraft
     ) async throws(ServiceError) -> (decision: AcceptRules.Decision, ended: EndedDeliveries) {
