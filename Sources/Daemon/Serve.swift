@@ -1,6 +1,5 @@
 import Foundation
 import Logging
-import OpenSSL
 import ServiceLifecycle
 import Systemd
 import UnixSignals
@@ -43,8 +42,7 @@ package enum Serve {
         let logger = Logger(label: identifier) { label in
             destination.makeHandler(label: label, level: configuration.logLevel)
         }
-        try ProcessHardening.disableCoreDumps()
-        if try SecureHeap.enable(byteCount: 1 << 16) == .partial {
+        if try !ProcessProtection.ensure().isKeyMemoryLocked {
             logger.info("Key memory could not be locked; raise RLIMIT_MEMLOCK to keep keys out of swap")
         }
         for warning in configuration.warnings { logger.warning("Configuration: \(warning)") }

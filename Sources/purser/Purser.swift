@@ -12,6 +12,17 @@ struct Purser: AsyncParsableCommand {
             ServeCommand.self, ConfigCommand.self, CallersCommand.self, DeliveriesCommand.self, BackupSubcommand.self,
             RestoreSubcommand.self, StoreCommand.self, ImportCommand.self, DoctorSubcommand.self, VersionCommand.self,
         ])
+
+    /// Protects the process before any command runs, so that no command can forget to.
+    static func main() async {
+        do {
+            try ProcessProtection.ensure()
+        } catch {
+            FileHandle.standardError.write(Data("Keys cannot be protected here: \(error)\n".utf8))
+            exit(withError: ExitCode.failure)
+        }
+        await main(nil)
+    }
 }
 
 extension CommandOutcome {
