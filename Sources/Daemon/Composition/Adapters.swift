@@ -51,7 +51,8 @@ struct Adapters: Sendable {
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
             signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),
-            receiptReader: ReceiptAuthenticator(roots: roots), budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
+            receiptReader: ReceiptAuthenticator(roots: roots, acceptsSHA1: configuration.receipts.acceptSHA1),
+            budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
             credentials: try await Access.Credentials(configuration.callers, store: store), clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
             // What has no digest stands for itself.

@@ -21,6 +21,16 @@ struct ReserveTests {
         #expect(budgets.exhaust(BudgetFixture.call("shop", .deadlineBound)) == 0)
     }
 
+    @Test func `work that can wait leaves half of it to those who wait`() {
+        let budgets = fixture.budgets(BudgetFixture.policy(1000, reservedPercent: 20, callers: 1))
+        #expect(budgets.exhaust(BudgetFixture.call("shop"), atMost: 100) == 100)
+        let waiting = budgets.exhaust(BudgetFixture.call(BudgetedCall.ownWork, .background))
+        #expect((1...300).contains(waiting))
+        #expect(budgets.exhaust(BudgetFixture.call("shop"), atMost: 300) == 300)
+        #expect(budgets.refusal(BudgetFixture.call(BudgetedCall.ownWork, .background)) != nil)
+        #expect(budgets.exhaust(BudgetFixture.call("shop", .deadlineBound)) >= 200)
+    }
+
     @Test func `the reserve is shared fairly too`() {
         let budgets = fixture.budgets(BudgetFixture.policy(1000, reservedPercent: 20, callers: 2))
         _ = budgets.exhaust(BudgetFixture.call("shop"))
