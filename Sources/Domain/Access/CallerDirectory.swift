@@ -32,16 +32,20 @@ package struct CallerDirectory: Sendable {
     package func caller(bearer token: String) -> Caller? {
         let presented = digest(Array(token.utf8))
         var found: Caller?
-        for credential in credentials where Self.isEqual(credential.tokenDigest, presented) {
+        for credential in credentials where credential.tokenDigest.isEqualInConstantTime(to: presented) {
             found = credential.caller
         }
         return found
     }
+}
 
-    private static func isEqual(_ left: [UInt8], _ right: [UInt8]) -> Bool {
-        guard left.count == right.count else { return false }
+extension [UInt8] {
+    /// Compares digests and authentication codes in a time that depends on their length alone, so that it tells nothing about
+    /// how close a guess was.
+    func isEqualInConstantTime(to other: [UInt8]) -> Bool {
+        guard count == other.count else { return false }
         var difference: UInt8 = 0
-        for index in left.indices { difference |= left[index] ^ right[index] }
+        for index in indices { difference |= self[index] ^ other[index] }
         return difference == 0
     }
 }

@@ -145,7 +145,9 @@ package struct PageTokenCoder: Sendable {
     func token(_ text: String) throws(ServiceError) -> PageToken {
         let invalid = ServiceError(
             .pageTokenInvalid, "This page token was not issued here or has been altered; start from the first page.")
-        guard let (code, content) = split(text), code == authenticationCode(content) else { throw invalid }
+        guard let (code, content) = split(text), code.isEqualInConstantTime(to: authenticationCode(content)) else {
+            throw invalid
+        }
         let parts = String(decoding: content, as: UTF8.self)
             .split(separator: Self.separator, maxSplits: 3, omittingEmptySubsequences: false)
         guard parts.count == 4, let offset = Int(parts[1]), let pageSize = Int(parts[2]) else { throw invalid }
@@ -165,7 +167,7 @@ package struct PageTokenCoder: Sendable {
     ///
     /// - Throws: `pageTokenInvalid` when it was not issued here, has been altered or belongs to another query.
     package func position(_ text: String, query: String) throws(ServiceError) -> String {
-        guard let (code, content) = split(text), code == self.code(of: content, query) else {
+        guard let (code, content) = split(text), code.isEqualInConstantTime(to: self.code(of: content, query)) else {
             throw ServiceError(
                 .pageTokenInvalid,
                 "This page token was not issued here for this query; repeat the query that it came from, or start from the first page."
