@@ -6,7 +6,7 @@ import Testing
 /// Files of links as they come: with a header, or JSON in each line.
 struct ImportReaderTests {
     private func read(_ text: String, pieces: Int = 5) throws -> [ImportRecord<ImportItem>] {
-        var reader = ImportReader(.links, maximumBytes: 200)
+        var reader = ImportReader(ImportKind.links.columns, maximumBytes: 200)
         var records: [ImportRecord<ImportItem>] = []
         let bytes = Array(text.utf8)
         for start in stride(from: 0, to: bytes.count, by: pieces) {

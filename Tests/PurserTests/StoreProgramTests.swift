@@ -22,6 +22,7 @@ struct StoreProgramTests {
     @Test(arguments: [
         ["backup"], ["restore"], ["store"], ["store", "check", "--nonsense"], ["deliveries", "release", "now"],
         ["import", "links"], ["import", "links", "-", "--batch", "1001"], ["import", "links", "-", "--from", "0"],
+        ["import", "receipts", "-", "--batch", "101"],
     ])
     func `a wrong command line is a usage error or an explanation`(arguments: [String]) async throws {
         let outcome = try await Program.run(arguments)

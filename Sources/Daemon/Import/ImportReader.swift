@@ -46,11 +46,6 @@ struct ImportReader {
         let optional: [String]
         /// Which of them say what a line is about.
         let identity: [String]
-
-        /// The fields of a link, and the app that it is of.
-        static let links = Columns(
-            required: ["user", "kind", "value"], optional: ["environment", "validFrom", "validUntil", "app"],
-            identity: ["kind", "value"])
     }
 
     private enum Format {

@@ -71,10 +71,12 @@ struct ImportReport {
     /// The counts in words.
     ///
     /// `isDryRun`: nothing was done.
-    func summary(isDryRun: Bool) -> String {
+    func summary(of kind: ImportKind, isDryRun: Bool) -> String {
         let would = isDryRun ? "would be " : ""
-        let taken = ["created", "updated"].map { "\(outcomes[$0] ?? 0) \(would)\($0)" }
-        let rest = ["\(outcomes["unchanged"] ?? 0) unchanged", "\(refused) \(would)refused (conflicts: \(conflicts))"]
-        return "\(lines) \(lines == 1 ? "line" : "lines"): " + (taken + rest).joined(separator: ", ")
+        let words = kind.outcomes(isDryRun: isDryRun).map { outcome in
+            "\(outcomes[outcome] ?? 0) \(ImportKind.lasting.contains(outcome) ? "" : would)\(outcome)"
+        }
+        let refused = "\(refused) \(would)refused" + (kind.isCumulative ? " (conflicts: \(conflicts))" : "")
+        return "\(lines) \(lines == 1 ? "line" : "lines"): " + (words + [refused]).joined(separator: ", ")
     }
 }

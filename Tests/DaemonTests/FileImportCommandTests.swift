@@ -7,7 +7,7 @@ import Testing
 @testable import Daemon
 
 /// `purser import links` with a daemon that is started and stopped.
-struct ImportLinksCommandTests {
+struct FileImportCommandTests {
     /// What was told while it ran.
     private final class Told: Sendable {
         private let lines = Mutex<[String]>([])
@@ -21,16 +21,17 @@ struct ImportLinksCommandTests {
     }
 
     private func run(
-        _ daemon: RunningDaemon, _ path: String, told: Told = Told(), interruptedAfter looks: Int = .max,
-        _ choose: (inout ImportLinksCommand.Options) -> Void = { _ in }
+        _ daemon: RunningDaemon, _ path: String, _ kind: ImportKind = .links, told: Told = Told(),
+        interruptedAfter looks: Int = .max,
+        _ choose: (inout FileImportCommand.Options) -> Void = { _ in }
     ) async -> CommandOutcome {
-        var options = ImportLinksCommand.Options(path: path)
+        var options = FileImportCommand.Options(kind, path: path)
         options.app = "coins"
         choose(&options)
-        var surface = ImportLinksCommand.Surface(tell: told.add, elapsed: { .seconds(1) }, pause: { _ in })
+        var surface = FileImportCommand.Surface(tell: told.add, elapsed: { .seconds(1) }, pause: { _ in })
         let looked = Looks()
         surface.isInterrupted = { looked.count.add(1, ordering: .relaxed).newValue > looks }
-        return await ImportLinksCommand(daemon: daemon, options: options, surface: surface).run()
+        return await FileImportCommand(daemon: daemon, options: options, surface: surface).run()
     }
 
     private func write(_ text: String, to name: String, in folder: URL) throws -> String {
@@ -167,5 +168,30 @@ struct ImportLinksCommandTests {
         #expect(noReport.status == .failure && noReport.errorOutput.contains("/nowhere/report.csv"))
         let folderItself = await run(daemon, folder.path)
         #expect(folderItself.status == .noInput, "\(folderItself)")
+    }
+
+    @Test func `receipts that are none are refused, and an app is asked for`() async throws {
+        let installation = try DaemonInstallation()
+        let receipt = Data("no receipt".utf8).base64EncodedString()
+        let text = """
+            {"receipt":"\(receipt)","user_identifier":"alice","ip_address":null}
+            {"user_identifier":"bob"}
+            {"receipt":"\(receipt)","app":"nowhere"}
+            """
+        let file = try write(text, to: "receipts.jsonl", in: installation.folder)
+        try await installation.whileRunning {
+            for isDryRun in [true, false] {
+                let told = Told()
+                let outcome = await run(installation.daemon, file, .receipts, told: told) { $0.isDryRun = isDryRun }
+                #expect(outcome.status == .data)
+                #expect(
+                    outcome.output.contains(
+                        isDryRun
+                            ? "3 lines: 0 valid, 3 would be refused;" : "3 lines: 0 queued, 0 confirmed, 3 refused;"),
+                    "\(outcome)")
+                #expect(told.all.count == 3, "\(told.all)")
+                #expect(told.all.contains { $0.hasPrefix("line 2: `receipt`") })
+            }
+        }
     }
 }

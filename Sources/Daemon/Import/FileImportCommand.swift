@@ -1,15 +1,61 @@
 import Foundation
 import JSON
 
-/// `purser import links`: hands the links of a file to the running daemon, batch by batch.
+/// What can be imported, and how it goes to the daemon.
+package struct ImportKind: Sendable {
+    /// What they are called, in the path and in the body.
+    let name: String
+    let columns: ImportReader.Columns
+    /// The longest record or line, in bytes.
+    let maximumRecordBytes: Int
+    /// The most of one request; the daemon takes no more.
+    package let maximumBatch: Int
+    /// How many go at once unless the operator says otherwise.
+    package let defaultBatch: Int
+    /// Whether what becomes of one may hang on those before it.
+    let isCumulative: Bool
+
+    /// Which purchases belong to which users.
+    package static let links = ImportKind(
+        name: "links",
+        columns: ImportReader.Columns(
+            required: ["user", "kind", "value"], optional: ["environment", "validFrom", "validUntil", "app"],
+            identity: ["kind", "value"]),
+        maximumRecordBytes: 1 << 14, maximumBatch: 1000, defaultBatch: 250, isCumulative: true)
+
+    /// The receipts of StoreKit 1, by the names of the receipts API.
+    package static let receipts = ImportKind(
+        name: "receipts",
+        columns: ImportReader.Columns(
+            required: ["receipt"],
+            optional: [
+                "user_identifier", "country_code", "identifier_for_vendor", "ip_address", "metadata", "app",
+            ],
+            identity: []),
+        maximumRecordBytes: 12 << 20, maximumBatch: 100, defaultBatch: 25, isCumulative: false)
+}
+
+extension ImportKind {
+    /// Outcomes that tell how things are, and not what was done.
+    static let lasting: Set<String> = ["unchanged", "valid"]
+
+    /// What may become of one, in the daemon's words.
+    func outcomes(isDryRun: Bool) -> [String] {
+        if isCumulative { return ["created", "updated", "unchanged"] }
+        return isDryRun ? ["valid"] : ["queued", "confirmed"]
+    }
+}
+
+/// `purser import`: hands what a file holds to the running daemon, batch by batch.
 ///
 /// Each batch is one operation of the daemon's, and a line that was taken changes nothing the second time, so that it can be
 /// broken off at any moment and run again.
-package struct ImportLinksCommand: Sendable {
+package struct FileImportCommand: Sendable {
     /// What an operator can choose.
     package struct Options: Sendable {
+        package let kind: ImportKind
         /// The file; `-` is the standard input.
-        package var path: String
+        package let path: String
         /// The app of lines that name none.
         package var app: String?
         /// Whether nothing is changed.
@@ -21,12 +67,13 @@ package struct ImportLinksCommand: Sendable {
         /// Where lines are reported that cannot be imported; nil for the first few on the standard error.
         package var report: String?
         /// The most lines that go at once: few enough that others wait for the store's one writer but a moment.
-        package var batch = defaultBatch
+        package var batch: Int
 
-        package static let defaultBatch = 250
-        package static let batches = 1...1000
-
-        package init(path: String) { self.path = path }
+        package init(_ kind: ImportKind, path: String) {
+            self.kind = kind
+            self.path = path
+            batch = kind.defaultBatch
+        }
     }
 
     /// What the command needs of the world.
@@ -50,9 +97,6 @@ package struct ImportLinksCommand: Sendable {
         }
     }
 
-    /// The longest record or line, in bytes: many times what a link needs.
-    static let maximumRecordBytes = 1 << 14
-
     private let daemon: RunningDaemon
     private let options: Options
     private let surface: Surface
@@ -65,8 +109,8 @@ package struct ImportLinksCommand: Sendable {
 
     /// Imports the file.
     ///
-    /// - Returns: `success` when each line is imported, or was before; `data` when some could not be, or the file is no list
-    ///   of links; `noInput`; `configuration`; `interrupted` and `failure` with the line to go on with.
+    /// - Returns: `success` when each line is imported, or was before; `data` when some could not be, or the file is no such
+    ///   list; `noInput`; `configuration`; `interrupted` and `failure` with the line to go on with.
     package func run() async -> CommandOutcome {
         let source: ImportSource
         var report: ImportReport
@@ -84,7 +128,8 @@ package struct ImportLinksCommand: Sendable {
             try await daemon.client().withConnection { send in
                 var run = ImportRun(
                     source: source, report: report, options: options, surface: surface,
-                    sender: LinkSender(send: send, isDryRun: options.isDryRun, pause: surface.pause))
+                    sender: ImportSender(
+                        options.kind, send: send, isDryRun: options.isDryRun, pause: surface.pause))
                 return try await run.finish()
             }
         }
@@ -101,9 +146,9 @@ struct ImportRun {
 
     let source: ImportSource
     var report: ImportReport
-    let options: ImportLinksCommand.Options
-    let surface: ImportLinksCommand.Surface
-    var sender: LinkSender
+    let options: FileImportCommand.Options
+    let surface: FileImportCommand.Surface
+    var sender: ImportSender
     private var bytesRead = 0
     /// How many lines go at once, at present.
     private var size: Int
@@ -114,8 +159,8 @@ struct ImportRun {
     private var stoppedAt: Int?
 
     init(
-        source: ImportSource, report: ImportReport, options: ImportLinksCommand.Options,
-        surface: ImportLinksCommand.Surface, sender: LinkSender
+        source: ImportSource, report: ImportReport, options: FileImportCommand.Options,
+        surface: FileImportCommand.Surface, sender: ImportSender
     ) {
         self.source = source
         self.report = report
@@ -128,7 +173,7 @@ struct ImportRun {
 
     /// Reads and sends everything.
     mutating func finish() async throws -> CommandOutcome {
-        var reader = ImportReader(.links, maximumBytes: ImportLinksCommand.maximumRecordBytes)
+        var reader = ImportReader(options.kind.columns, maximumBytes: options.kind.maximumRecordBytes)
         var waiting: [ImportRecord<ImportItem>] = []
         do {
             var isAtEnd = false
@@ -225,7 +270,7 @@ struct ImportRun {
 
     private var summary: String {
         let head = options.isDryRun ? "Nothing was changed. " : ""
-        return "\(head)\(report.summary(isDryRun: options.isDryRun)); \(rate) lines/s.\n"
+        return "\(head)\(report.summary(of: options.kind, isDryRun: options.isDryRun)); \(rate) lines/s.\n"
     }
 
     private var soFar: String { report.lines > 0 ? summary : "" }

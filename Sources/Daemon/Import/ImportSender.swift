@@ -2,8 +2,8 @@ import Curl
 import Foundation
 import JSON
 
-/// Hands batches of links to the daemon's admin listener.
-struct LinkSender {
+/// Hands batches of what is imported to the daemon's admin listener.
+struct ImportSender {
     /// Why a line is refused.
     struct Refusal: Error {
         let problems: [ImportProblem]
@@ -11,8 +11,8 @@ struct LinkSender {
 
     typealias Results = [Result<String, Refusal>]
 
-    /// The most links of one request, those told again in a dry run included; the daemon takes no more.
-    private static let maximumCount = 1000
+    /// How many bytes go at once, unless it is one item: less than the daemon takes by default.
+    private static let maximumBytes = 768 << 10
     /// How long to wait before a request is tried again, each time; a daemon that starts again needs some seconds.
     private static let pauses: [Duration] = [.seconds(1), .seconds(2), .seconds(4), .seconds(8), .seconds(16)]
 
@@ -25,16 +25,19 @@ struct LinkSender {
         let results: [Element]
     }
 
-    let send: AdminClient.Send
+    private let kind: ImportKind
+    private let send: AdminClient.Send
     var isDryRun: Bool
-    let pause: @Sendable (Duration) async throws -> Void
+    private let pause: @Sendable (Duration) async throws -> Void
     private var foreseen = ForeseenItems()
     /// Whether the daemon has answered before; one that never did is not waited for.
     private var hasAnswered = false
 
     init(
-        send: @escaping AdminClient.Send, isDryRun: Bool, pause: @escaping @Sendable (Duration) async throws -> Void
+        _ kind: ImportKind, send: @escaping AdminClient.Send, isDryRun: Bool,
+        pause: @escaping @Sendable (Duration) async throws -> Void
     ) {
+        self.kind = kind
         self.send = send
         self.isDryRun = isDryRun
         self.pause = pause
@@ -43,7 +46,7 @@ struct LinkSender {
     /// Sends what can be sent of these lines, each app's by itself.
     ///
     /// - Returns: what became of each: the outcome's name, or why there is none.
-    /// - Throws: `AdminClientError`, `LinkSenderError` when the daemon does not take them.
+    /// - Throws: `AdminClientError`, `ImportSenderError` when the daemon does not take them.
     mutating func submit(
         _ records: ArraySlice<ImportRecord<ImportItem>>, defaultApp: String?
     ) async throws -> Results {
@@ -83,17 +86,17 @@ struct LinkSender {
     private func parts(
         of lines: [(index: Int, item: ImportItem)], _ app: String
     ) -> [[(index: Int, item: ImportItem)]] {
-        guard isDryRun else { return [lines] }
         var parts: [[(index: Int, item: ImportItem)]] = [[]]
-        var count = 0
+        var (count, bytes) = (0, 0)
         for line in lines {
-            let needed = foreseen.earlier(than: line.item, app: app).count + 1
-            if count + needed > Self.maximumCount {
+            let needed = (isDryRun ? foreseen.earlier(than: line.item, app: app).count : 0) + 1
+            if count > 0, count + needed > kind.maximumBatch || bytes + line.item.json.count > Self.maximumBytes {
                 parts.append([])
-                count = 0
+                (count, bytes) = (0, 0)
             }
             parts[parts.count - 1].append(line)
             count += needed
+            bytes += line.item.json.count
         }
         return parts
     }
@@ -109,12 +112,12 @@ struct LinkSender {
         var writer = JSONWriter(capacity: 256 * (items.count + repeated.count))
         writer.object { writer in
             writer.member("dryRun", isDryRun)
-            writer.memberArray("links") { writer in
+            writer.memberArray(kind.name) { writer in
                 for json in repeated { writer.raw(json) }
                 for item in items { writer.raw(item.json) }
             }
         }
-        let target = "/v1/apps/\(CallerKeysCommand.segment(app))/links:import"
+        let target = "/v1/apps/\(CallerKeysCommand.segment(app))/\(kind.name):import"
         let reply = try await sendAgain(target, writer.bytes)
         if reply.status == 413, items.count > 1 {
             let half = items.count / 2
@@ -122,7 +125,7 @@ struct LinkSender {
             return first + (try await submit(Array(items[half...]), app: app))
         }
         let results = try results(of: reply, count: items.count, behind: repeated.count)
-        if isDryRun {
+        if isDryRun, kind.isCumulative {
             for (item, result) in zip(items, results) {
                 if case .success(let outcome) = result, outcome != "unchanged" { foreseen.add(item, app: app) }
             }
@@ -133,10 +136,15 @@ struct LinkSender {
     private func results(of reply: AdminClient.Reply, count: Int, behind: Int) throws -> Results {
         guard reply.isSuccess else {
             let problem = try reply.decoded(Problem.self)
-            // The app is wrong, and with it every line that names it.
-            guard reply.status == 404 else { throw LinkSenderError(description: problem.detail) }
+            // The app is wrong, and with it every line that names it; or one line alone is longer than the daemon takes.
+            guard reply.status == 404 || reply.status == 413 else {
+                throw ImportSenderError(description: problem.detail)
+            }
+            let (field, hint) =
+                reply.status == 404
+                ? ("app", "") : ("", " `listeners.admin.maximumBodyBytes` of the configuration says how much it takes.")
             let refusal = Refusal(
-                problems: [ImportProblem(field: "app", rule: problem.reason, message: problem.detail)])
+                problems: [ImportProblem(field: field, rule: problem.reason, message: problem.detail + hint)])
             return Array(repeating: .failure(refusal), count: count)
         }
         let elements = try reply.decoded(Answer.self).results.dropFirst(behind)
@@ -170,7 +178,7 @@ struct LinkSender {
 }
 
 /// What the daemon has against a whole batch.
-struct LinkSenderError: Error, CustomStringConvertible {
+struct ImportSenderError: Error, CustomStringConvertible {
     let description: String
 }
 
