@@ -1,6 +1,6 @@
 /// What a dry run has foreseen to be kept, so that later batches are judged as if it were.
 ///
-/// Held in few large blocks: a million lines of common length take about 150 MB.
+/// Held in few large blocks: a million lines of common length take about 300 MB.
 struct ForeseenItems {
     private struct Entry {
         let block: Int32
