@@ -155,8 +155,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "TestSupport", coreMetrics, logging,
-                metrics, serviceLifecycle,
+                "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQLite", "TestSupport", coreMetrics,
+                logging, metrics, serviceLifecycle,
             ]),
         .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"], exclude: ["Resources"]),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "StoreSQLite", "TestSupport", logging]),
