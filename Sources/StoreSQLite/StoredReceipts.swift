@@ -151,18 +151,20 @@ enum ReceiptQueue {
         // No wait of ours is longer: what is due later was put off by a clock that lied.
         let horizon = now.advanced(by: ReceiptRules.longestWait * 2)
         for place in try places(database) where !skipped.contains(place) {
-            let rows = try Row.fetchAll(
-                database.cachedStatement(
-                    sql: """
-                        SELECT position, nextAttemptAt FROM receipt
-                        WHERE app = ? AND environment IS ? AND nextAttemptAt IS NOT NULL
-                            AND (nextAttemptAt <= ? OR nextAttemptAt > ?)
-                        ORDER BY nextAttemptAt LIMIT ?
-                        """),
-                arguments: [
-                    place.app, place.environment?.rawValue, now.milliseconds, horizon.milliseconds, limit.each,
-                ])
-            due += try rows.map { (try $0.value("position"), try $0.value("nextAttemptAt")) }
+            var found: [(position: Int64, at: Int64)] = []
+            // Two statements, so that neither passes over what waits.
+            for (condition, time) in [("<=", now), (">", horizon)] where found.count < limit.each {
+                let rows = try Row.fetchAll(
+                    database.cachedStatement(
+                        sql: """
+                            SELECT position, nextAttemptAt FROM receipt
+                            WHERE app = ? AND environment IS ? AND nextAttemptAt \(condition) ?
+                            ORDER BY nextAttemptAt LIMIT ?
+                            """),
+                    arguments: [place.app, place.environment?.rawValue, time.milliseconds, limit.each - found.count])
+                found += try rows.map { (try $0.value("position"), try $0.value("nextAttemptAt")) }
+            }
+            due += found
         }
         return due.sorted { ($0.at, $0.position) < ($1.at, $1.position) }.prefix(limit.all).map(\.position)
     }

@@ -69,7 +69,7 @@ package final class ReceiptConfirmer: Sendable {
                 receipt, outcome: finding.outcome, at: now, isTimeCertain: clock.isCertain,
                 nextAttemptAt: now.advanced(by: wait(after: receipt.attempts, finding.failure)),
                 usersPerTransaction: policy.usersPerTransaction))
-        signal.wake()
+        if kept?.nextAttemptAt != nil { signal.wake() }
         return (kept, finding.failure)
     }
 
@@ -196,7 +196,15 @@ struct ReceiptInquiry: Sendable {
         var transactions: [Transaction] = []
         var pages = gateway.history(identifier, filter: filter, call).makeAsyncIterator()
         for _ in 0..<Self.maximumPages {
-            guard let page = try await pages.next(isolation: #isolation) else { break }
+            let page: TransactionPage?
+            do throws(ServiceError) {
+                page = try await pages.next(isolation: #isolation)
+            } catch {
+                // That Apple knows the account is certain by now; the rest is heard of with the next upload.
+                guard transactions.isEmpty else { break }
+                throw error
+            }
+            guard let page else { break }
             transactions += page.transactions
             missing.subtract(page.transactions.map(\.transactionID))
             if missing.isEmpty { break }

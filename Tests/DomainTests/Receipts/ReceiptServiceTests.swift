@@ -37,6 +37,21 @@ struct ReceiptServiceTests {
         }
     }
 
+    @Test func `a first page confirms, whatever becomes of the next`() async throws {
+        let account = (1...45).map { Transaction.sample(id: "\($0)", account: "A", purchased: TimeInterval($0)) }
+        try await ReceiptFixture.with(accounts: [account]) { fixture in
+            fixture.gateway.gate.close()
+            let content = ReceiptContent.sample((1...45).map { .sample("\($0)", purchased: TimeInterval($0)) })
+            async let upload = fixture.upload(content)
+            await fixture.gateway.gate.hasArrivals(1)
+            fixture.gateway.fail("45", with: .outOfReach)
+            fixture.gateway.gate.open()
+            let answer = try await upload
+            #expect(answer.isConfirmed && answer.receipt?.apple.count == 20)
+            #expect(fixture.gateway.questions.count == 2)
+        }
+    }
+
     @Test func `a receipt without purchases is confirmed without a question`() async throws {
         try await ReceiptFixture.with { fixture in
             let answer = try await fixture.upload(.empty)
