@@ -135,6 +135,13 @@ enum ErasureBody {
                     "What Apple told about purchases, without token and signed forms; until `retention.notifications` is over."
                 ))
         }
+        if report.receipts > 0 {
+            kept.append(
+                (
+                    "receipts",
+                    "What receipts and Apple say of purchases, without whom they were sent for and what was sent with them; until `retention.receipts` is over."
+                ))
+        }
         if report.isWithdrawalKept {
             kept.append(
                 (
