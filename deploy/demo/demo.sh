@@ -96,7 +96,7 @@ callers:
     tokenSHA256: "$digest"
     scopes:
       coins: ["consumption:write", "consumption:read", "consent:read", "consent:write", "refunds:read", "transactions:read",
-        "links:write", "notifications:read", "events:read", "limits:read"]
+        "links:write", "notifications:read", "events:read", "limits:read", "receipts:read", "receipts:write"]
 YAML
 "$bin/purser" config check "$work/purser.yaml"
 "$bin/purser" serve --config "$work/purser.yaml" >"$work/purser.log" 2>&1 &
@@ -117,12 +117,14 @@ simulate PUT /apps/com.example.coins/notification-urls "{\"sandbox\":\"http://$(
 
 # Prints a curl command as one would type it, runs it, and prints the answer: STATUS METHOD PATH [BODY]
 ask() {
-    local expected=$1 method=$2 url=$api$3 body=${4:-} status
+    local expected=$1 method=$2 url=$api$3 body=${4:-} shown status
+    shown=$body
+    [ ${#body} -le 400 ] || shown="${body:0:80}…${body: -80}"
     printf '\n$ curl'
     [ "$method" = GET ] || printf ' -X %s' "$method"
     # shellcheck disable=SC2016 # to be typed as it stands
     printf ' -H "Authorization: Bearer $TOKEN"'
-    [ -z "$body" ] || printf " -H 'Content-Type: application/json' \\\\\n    -d '%s' \\\\\n   " "$body"
+    [ -z "$body" ] || printf " -H 'Content-Type: application/json' \\\\\n    -d '%s' \\\\\n   " "$shown"
     printf " '%s'\n" "$url"
     status=$(curl --silent --show-error --max-time 30 -o "$work/answer" -w '%{http_code}' -X "$method" \
         -H @"$work/authorization" ${body:+-H 'Content-Type: application/json' --data "$body"} "$url")
@@ -170,6 +172,12 @@ ask 201 PUT "/v1/apps/coins/users/alice/links/appTransactionId/$app_transaction"
 ask 200 GET /v1/apps/coins/users/alice/refunds
 say "Alice at a glance: links, accounts, active subscriptions, refunds; Apple is asked about all at once"
 ask 200 GET /v1/apps/coins/users/alice
+say "Her game uploads the receipt on her device: its signature is checked here, and Apple asked whether all of it is still so"
+receipt() { simulate POST "/accounts/$account/receipts" "{\"bundleId\":\"com.example.coins\"$1}" | member receipt; }
+ask 200 POST /v1/apps/coins/receipts "{\"user_identifier\":\"alice\",\"country_code\":\"DE\",\"receipt\":\"$(receipt '')\"}"
+say "Somebody changes a transaction in a receipt of theirs: Apple did not sign that, and nothing of it is kept"
+ask 402 POST /v1/apps/coins/receipts \
+    "{\"user_identifier\":\"mallory\",\"receipt\":\"$(receipt ',"tampering":"alteredPayload"')\"}"
 say "She withdraws her consent: from the answer on nothing about her goes out, whoever asks for it"
 ask 200 PUT /v1/apps/coins/users/alice/consent '{"consented":false,"source":"settings"}'
 ask 409 POST "/v1/apps/coins/transactions/$gems/consumption" \

@@ -9,13 +9,13 @@ package struct IssuedReceipt: Sendable, Equatable {
     package var environment: String? = "Sandbox"
     /// The app's number (1), which no guide names.
     package var appAppleID: Int64?
-    /// (2)
+    /// The app (2).
     package var bundleID: String
-    /// (3)
+    /// The app's version (3).
     package var applicationVersion = "1.0"
     /// When it is made (12).
     package var creationDate: Date
-    /// (19)
+    /// The version first bought (19).
     package var originalApplicationVersion: String? = "1.0"
     /// When a volume purchase ends (21).
     package var expirationDate: Date?
@@ -66,25 +66,25 @@ package struct IssuedReceipt: Sendable, Equatable {
 
 /// What one purchase of a receipt is to say; nil leaves an attribute out.
 package struct IssuedPurchase: Sendable, Equatable {
-    /// (1701)
+    /// How many were bought (1701).
     package var quantity: Int64? = 1
-    /// (1702)
+    /// The product (1702).
     package var productID: String?
-    /// (1703)
+    /// The transaction (1703).
     package var transactionID: String?
-    /// (1704)
+    /// When it was bought (1704).
     package var purchaseDate: Date?
-    /// (1705)
+    /// The purchase that it renews or restores (1705).
     package var originalTransactionID: String?
-    /// (1706)
+    /// When that was bought (1706).
     package var originalPurchaseDate: Date?
     /// When a subscription's period ends (1708), which is there and empty for all other purchases.
     package var expirationDate: Date?
-    /// (1711)
+    /// The subscription period (1711).
     package var webOrderLineItemID: Int64?
     /// (1712), which is there and empty for what was not taken back.
     package var cancellationDate: Date?
-    /// (1719)
+    /// Whether an introductory offer was in force (1719).
     package var isInIntroductoryOfferPeriod: Bool?
     /// Attributes of other types, with their values in DER.
     package var otherAttributes: [IssuedAttribute] = []

@@ -159,7 +159,7 @@ struct DaemonStage: Sendable {
         let scopes =
             """
             [consumption:write, consumption:read, consent:write, events:read, links:write, notifications:read, \
-            transactions:write]
+            receipts:read, receipts:write, transactions:write]
             """
         let callers = try Self.callers.sorted { $0.key < $1.key }.map { name, token in
             let digest = try SHA256Digest.digest(Array(token.utf8)).map {
