@@ -155,7 +155,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQLite", "TestSupport", coreMetrics,
+                "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQLite", "TestSupport",
+                coreMetrics,
                 logging, metrics, serviceLifecycle,
             ]),
         .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"], exclude: ["Resources"]),
