@@ -156,8 +156,7 @@ let package = Package(
             name: "DaemonTests",
             dependencies: [
                 "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQLite", "TestSupport",
-                coreMetrics,
-                logging, metrics, serviceLifecycle,
+                coreMetrics, logging, metrics, serviceLifecycle,
             ]),
         .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"], exclude: ["Resources"]),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "StoreSQLite", "TestSupport", logging]),
