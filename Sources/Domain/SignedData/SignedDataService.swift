@@ -96,11 +96,13 @@ extension SignedDataService {
         }
         guard !transaction.isFamilyShared else { return .notProven }
         let rule = try await OwnerRule.load(for: [transaction], app: call.app, asking: nil, from: links)
-        if let owner = rule.owner(of: transaction), !owner.isSameUser(as: user) { return .conflict(owner: owner) }
+        // Two users may share an Apple Account: that it is linked to the other one says nothing of this purchase.
+        var purchase = transaction.facts
+        purchase.appTransactionID = nil
+        if let owner = rule.owner(of: purchase), !owner.isSameUser(as: user) { return .conflict(owner: owner) }
         var conflict: UserID?
         for target in transaction.facts.linkTargets where target.kind != .appAccountToken {
             let outcome = try await learn(target, of: user, transaction.environment, call)
-            // Another user of the same Apple Account may have the account; the purchase is this user's all the same.
             if case .conflict(let owner) = outcome, target.kind != .appTransactionId { conflict = conflict ?? owner }
         }
         return conflict.map(LinkOutcome.conflict) ?? .linked
