@@ -35,6 +35,37 @@ struct TransactionGatewayTests {
             })
     }
 
+    @Test func `what answers about receipts tell of a transaction is read, and whose it is not`() async throws {
+        let others = #"""
+            ,"quantity":2,"currency":"EUR","price":9990,"storefront":"DEU","originalPurchaseDate":1600000000000,\#
+            "offerDiscountType":"FREE_TRIAL","isUpgraded":true
+            """#
+        let answers = [
+            "7": try signer.transaction("7", others), "8": try signer.transaction("8"),
+            "9": try signer.transaction("9", bundleID: "com.example.others"),
+        ]
+        try await UpstreamFixture.run(
+            parts,
+            handler: { request in
+                let signed = answers.first { request.path.hasSuffix("/\($0.key)") }?.value ?? ""
+                return .init(#"{"signedTransactionInfo":"\#(signed)"}"#)
+            },
+            during: { fixture in
+                let details = try await fixture.client.transaction("7", fixture.call(.production)).details
+                #expect(details.quantity == 2 && details.currency == "EUR" && details.price == 9990)
+                #expect(details.storefront == "DEU" && details.originalPurchaseDate?.milliseconds == 1_600_000_000_000)
+                #expect(details.offerDiscountType == "FREE_TRIAL" && details.isUpgraded)
+                let least = try await fixture.client.transaction("8", fixture.call(.production)).details
+                #expect(least == TransactionDetails())
+                do {
+                    _ = try await fixture.client.transaction("9", fixture.call(.production))
+                    Issue.record("another app's transaction was taken")
+                } catch let error as ServiceError {
+                    #expect(error.reason == .appleAnswerInvalid && error.cause == ServiceError.otherAppCause)
+                }
+            })
+    }
+
     @Test func `4040005 leads to the sandbox only where the path takes an original transaction id`() async throws {
         try await UpstreamFixture.run(
             parts,
