@@ -5,6 +5,15 @@ import GRDB
 // How values stand in columns and in conditions, for the rows of every table.
 
 extension Row {
+    /// The rows of a statement that mostly gives none, and has no NULL in its first column.
+    ///
+    /// As `fetchAll`, which makes the names of all columns lower-case before it knows whether there is any row: of a wide
+    /// table that costs more than the look-up, so that a statement that does give rows may as well run twice.
+    static func fetchIfAny(_ statement: Statement, arguments: StatementArguments) throws -> [Row] {
+        guard try DatabaseValue.fetchOne(statement, arguments: arguments) != nil else { return [] }
+        return try fetchAll(statement, arguments: arguments)
+    }
+
     /// The value of a column.
     ///
     /// As `decode(forColumn:)`, which for each look-up makes the names of all columns lower-case.

@@ -82,7 +82,7 @@ enum AttemptRow {
     static func list(of deliveryID: String, from database: Database) throws -> [DeliveryAttempt] {
         let statement = try database.cachedStatement(
             sql: "SELECT * FROM deliveryAttempt WHERE deliveryId = ? ORDER BY number")
-        return try Row.fetchAll(statement, arguments: [deliveryID]).map { row in
+        return try Row.fetchIfAny(statement, arguments: [deliveryID]).map { row in
             DeliveryAttempt(
                 startedAt: try row.date("startedAt"),
                 duration: .microseconds(try row.value("microseconds", as: Int64.self)),

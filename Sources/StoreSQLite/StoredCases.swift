@@ -121,11 +121,11 @@ struct CaseRow: Sendable {
     static func ofTransaction(
         app: String, id: String, _ environment: AppStoreEnvironment?, from database: Database
     ) throws -> [RefundCase] {
-        try list(
-            database,
-            sql: "SELECT * FROM refundCase WHERE app = ? AND transactionId = ? ORDER BY deadline, id",
-            arguments: [app, id]
-        ).filter { environment == nil || $0.environment == environment }
+        let statement = try database.cachedStatement(
+            sql: "SELECT * FROM refundCase WHERE app = ? AND transactionId = ? ORDER BY deadline, id")
+        return try Row.fetchIfAny(statement, arguments: [app, id])
+            .map { try CaseRow($0, from: database).refundCase }
+            .filter { environment == nil || $0.environment == environment }
     }
 
     /// The cases that a query for all columns gives.

@@ -117,7 +117,7 @@ enum ConsentRow {
     static func latest(app: String, exactly user: UserID, from database: Database) throws -> ConsentRecord? {
         let statement = try database.cachedStatement(
             sql: "SELECT * FROM consent WHERE app = ? AND user = ? ORDER BY position DESC LIMIT 1")
-        return try Row.fetchOne(statement, arguments: [app, LinkRow.bytes(user)]).map(record)
+        return try Row.fetchIfAny(statement, arguments: [app, LinkRow.bytes(user)]).first.map(record)
     }
 
     /// The records that decide: one for each spelling of the user's id.

@@ -217,7 +217,7 @@ struct LinkRow: Sendable {
 
     /// The links that a query for all columns gives.
     fileprivate static func list(_ statement: Statement, _ arguments: StatementArguments) throws -> [LinkRow] {
-        try Row.fetchAll(statement, arguments: arguments).map(LinkRow.init)
+        try Row.fetchIfAny(statement, arguments: arguments).map(LinkRow.init)
     }
 
     /// Loads the links of a statement's identifier, asks the rule, and carries out its decision.
