@@ -62,8 +62,11 @@ struct ReceiptRequestTests {
         #expect(try reply.json["errors"]?["receipt"]?[0]?.string?.hasPrefix("ENVIRONMENT_NOT_ALLOWED: ") == true)
     }
 
-    @Test(arguments: [("Production", "production"), ("Sandbox", "sandbox"), ("ProductionSandbox", "sandbox")])
-    func `environments are two, in small letters`(name: String, shown: String) async throws {
+    @Test(
+        arguments: [
+            ("Production", "production"), ("Sandbox", "sandbox"), ("ProductionSandbox", "sandbox"), (nil, "production"),
+        ] as [(String?, String)])
+    func `environments are two, in small letters`(name: String?, shown: String) async throws {
         let fixture = try await ReceiptFixture()
         fixture.know("fresh", environment: name, ids: [])
         #expect(try await fixture.upload("fresh").json["environment"]?.string == shown)

@@ -17,6 +17,13 @@ extension DaemonFixture {
         return Data(try simulator.receipts.appReceipt(receipt, form)).base64EncodedString()
     }
 
+    /// The receipt of an account's first purchase in the older style, in Base64.
+    func transactionReceipt(of account: String) throws -> String {
+        let receipt = try simulator.state.appReceipt(of: account, in: Self.bundleID)
+        let purchase = try #require(receipt.purchases.first)
+        return Data(simulator.receipts.transactionReceipt(of: purchase, in: receipt)).base64EncodedString()
+    }
+
     /// Uploads a receipt, with more fields.
     func upload(_ receipt: String, _ more: JSONObject = [:], to path: String = Self.receipts) async throws -> Reply {
         var body = more

@@ -36,11 +36,7 @@ import Testing
             let account = try state.createAccount(in: .sandbox).id
             try fixture.buy(account)
             let unified = try fixture.receipt(of: account)
-            let contents = try state.appReceipt(of: account, in: DaemonFixture.bundleID)
-            let transaction = Data(
-                fixture.simulator.receipts.transactionReceipt(of: contents.purchases[0], in: contents)
-            )
-            .base64EncodedString()
+            let transaction = try fixture.transactionReceipt(of: account)
             let outcomes = try await outcomes(
                 [
                     [
@@ -76,8 +72,11 @@ import Testing
             let upload: JSONObject = ["receipt": .string(try fixture.receipt(of: account))]
             #expect(try await outcomes([upload], fixture, token: "wrong")[0]["outcome"] == "invalid token")
             fixture.simulator.state.inject(Fault(.connectionReset()))
-            let queued = try await outcomes([upload], fixture)[0]
-            #expect(queued["outcome"] == "queued" && queued["environment"] == "production")
+            let old = try fixture.transactionReceipt(of: account)
+            let waiting = try await outcomes([upload, ["receipt": .string(old)]], fixture)
+            try #require(waiting.count == 2)
+            #expect(waiting.allSatisfy { $0["outcome"] == "queued" && $0["environment"] == "production" })
+            let queued = waiting[0]
             fixture.simulator.state.removeAllFaults()
             let validated = try await outcomes([upload], fixture)[0]
             #expect(validated["outcome"] == "validated" && validated["id"] == queued["id"])

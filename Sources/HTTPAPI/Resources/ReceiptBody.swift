@@ -16,7 +16,7 @@ enum ReceiptBody {
         writer.member("bundle_id", receipt.content.bundleID)
         writer.member("is_fraud", receipt.isFraud)
         writer.memberOrNull("fraud_reason", receipt.fraudReason?.rawValue)
-        writer.memberOrNull("environment", receipt.environment?.rawValue.lowercased())
+        writer.member("environment", name(of: receipt.environment))
         writer.memberOrNull("user_identifier", receipt.user?.value)
         if let metadata = receipt.metadata {
             writer.memberRaw("metadata", metadata)
@@ -48,7 +48,7 @@ enum ReceiptBody {
         writer.memberOrNull("product_id", purchase.productID)
         writer.member("quantity", purchase.quantity)
         writer.memberOrNull("type", purchase.type)
-        writer.memberOrNull("environment", purchase.environment?.rawValue.lowercased())
+        writer.member("environment", name(of: purchase.environment))
         writer.memberOrNull("country_code", purchase.countryCode)
         writer.memberOrNull("currency_code", purchase.currencyCode)
         writer.memberOrNull("user_identifier", purchase.user?.value)
@@ -72,6 +72,11 @@ enum ReceiptBody {
         } else {
             writer.memberNull("apple")
         }
+    }
+
+    /// The receipts API has two. A receipt that names none is production's, unless Apple knows it elsewhere.
+    private static func name(of environment: AppStoreEnvironment?) -> String {
+        (environment ?? .production).rawValue.lowercased()
     }
 
     /// What the receipt says, by the names that Apple's receipts have for it.
