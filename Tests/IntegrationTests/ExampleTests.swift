@@ -43,10 +43,12 @@ struct ExampleTests {
         let premium = try #require(try state.buy(subscription, by: subscriber).transactionId)
         let buyer = try state.createAccount(in: .production).id
         let ordered = try #require(try fixture.buy(buyer).transactionId)
-        let fresh = try #require(try fixture.buy(try state.createAccount(in: .sandbox).id).transactionId)
+        let device = try state.createAccount(in: .sandbox).id
+        let fresh = try #require(try fixture.buy(device).transactionId)
         let signed = try await fixture.send("GET", "/v1/apps/coins/transactions/\(fresh)?include=signed").json["signed"]
         return [
-            "signed": try #require(signed?.string),
+            "signed": try #require(signed?.string), "receipt": try fixture.receipt(of: device),
+            "forgedReceipt": try fixture.receipt(of: device, ReceiptForm(.alteredPayload)), "bought": fresh,
             "gems": gems, "refunded": refunded, "premium": premium, "order": try #require(try state.order(of: ordered)),
         ]
     }
