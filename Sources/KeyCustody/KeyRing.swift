@@ -17,6 +17,8 @@ package final class KeyRing: Sendable {
         private(set) var activeByApp: [String: Key]
         /// For how many apps each key signs, by its id.
         private var appCounts: [String: Int]
+        /// In the order in which they happened.
+        private(set) var takeovers: [KeyTakeover] = []
         /// Keys that a standby key has replaced for an app.
         private(set) var replaced: Set<String> = []
 
@@ -28,11 +30,12 @@ package final class KeyRing: Sendable {
         func isActive(_ keyID: String) -> Bool { appCounts[keyID, default: 0] > 0 }
 
         /// Puts a key in the place of another.
-        mutating func replace(_ other: String, by key: Key, for app: String) {
-            activeByApp[app] = key
-            appCounts[other, default: 0] -= 1
+        mutating func apply(_ takeover: KeyTakeover, _ key: Key) {
+            activeByApp[takeover.app] = key
+            appCounts[takeover.refusedKeyID, default: 0] -= 1
             appCounts[key.keyID, default: 0] += 1
-            replaced.insert(other)
+            replaced.insert(takeover.refusedKeyID)
+            takeovers.append(takeover)
         }
     }
 
@@ -82,25 +85,45 @@ package final class KeyRing: Sendable {
     package func activeKeyID(for app: App) -> String? { activeKey(for: app)?.keyID }
 
     /// The keys that could take over for an app, in the order they were declared.
-    func standbyKeys(for app: App) -> [Key] {
-        roles.withLock { roles in
-            keys.filter { key in
-                key.declaration.state == .standby && key.declaration.apps.contains(app.slug)
-                    && roles.activeByApp[app.slug]?.keyID != key.keyID && !roles.replaced.contains(key.keyID)
-            }
+    func standbyKeys(for app: App) -> [Key] { roles.withLock { standbyKeys(for: app.slug, $0) } }
+
+    private func standbyKeys(for app: String, _ roles: Roles) -> [Key] {
+        keys.filter { key in
+            key.declaration.state == .standby && key.declaration.apps.contains(app)
+                && roles.activeByApp[app]?.keyID != key.keyID && !roles.replaced.contains(key.keyID)
         }
     }
 
-    /// Makes a standby key the active one of an app, until the process ends.
+    /// Makes a standby key the active one of an app, until the configuration says otherwise.
     ///
-    /// - Returns: false when `refused` is not the active key any more, or the other none that stands by.
-    func activate(_ keyID: String, insteadOf refused: String, for app: App) -> Bool {
-        guard let key = standbyKeys(for: app).first(where: { $0.keyID == keyID }) else { return false }
-        return roles.withLock { roles in
-            guard roles.activeByApp[app.slug]?.keyID == refused else { return false }
-            roles.replace(refused, by: key, for: app.slug)
+    /// - Returns: false when the refused key is not the active one any more, or the other none that stands by.
+    func activate(_ takeover: KeyTakeover) -> Bool {
+        roles.withLock { roles in
+            guard roles.activeByApp[takeover.app]?.keyID == takeover.refusedKeyID,
+                let key = standbyKeys(for: takeover.app, roles).first(where: { $0.keyID == takeover.keyID })
+            else { return false }
+            roles.apply(takeover, key)
             return true
         }
+    }
+
+    /// The take-overs in force, in the order in which they happened.
+    package var takeovers: [KeyTakeover] { roles.withLock(\.takeovers) }
+
+    /// Takes up the take-overs of an earlier run.
+    ///
+    /// One of which the refused key is not active any more, or the other not on standby, is over: the configuration has
+    /// decided since.
+    /// - Returns: those in force.
+    package func resume(_ kept: [KeyTakeover]) -> [KeyTakeover] {
+        // One may rest on another, and a clock that was set back between them has put it first.
+        var rest = kept.sorted { $0.at < $1.at }
+        var count = -1
+        while rest.count != count {
+            count = rest.count
+            rest = rest.filter { !activate($0) }
+        }
+        return takeovers
     }
 
     /// What an operator may know of the keys at present; those that can sign come first.

@@ -61,7 +61,8 @@ package struct TokenMinter: TokenSource {
     }
 
     package func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) async -> Bool {
-        keys.activate(standby.keyID, insteadOf: refused.keyID, for: app)
+        keys.activate(
+            KeyTakeover(app: app.slug, refusedKeyID: refused.keyID, keyID: standby.keyID, at: clock.now()))
     }
 
     package func refused(_ token: BearerToken, for app: App) async {

@@ -133,6 +133,19 @@ enum Schema {
         migrator.registerMigration("0010 receipts") { database in
             try database.execute(sql: receipts)
         }
+        migrator.registerMigration("0012 key take-overs") { database in
+            try database.execute(
+                sql: """
+                    -- Standby keys that sign in the place of keys that Apple refuses.
+                    CREATE TABLE keyTakeover (
+                        app TEXT NOT NULL,
+                        refusedKeyId TEXT NOT NULL,
+                        keyId TEXT NOT NULL,
+                        at INTEGER NOT NULL,
+                        PRIMARY KEY (app, refusedKeyId)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 

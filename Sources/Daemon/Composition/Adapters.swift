@@ -19,6 +19,7 @@ struct Adapters: Sendable {
     let client: AppStoreClient
     let minter: TokenMinter
     let checkpoint: BudgetCheckpoint
+    let takeovers: KeyTakeoverCheckpoint
     let ports: Services.Ports
 
     /// Loads keys, opens and migrates the store, and takes up what is used of the budgets.
@@ -32,6 +33,8 @@ struct Adapters: Sendable {
         let roots = try Files.certificates(configuration.apple.rootCertificateFiles)
         let verifier = SignedDataVerifier(roots: roots, now: clock.now)
         store = try await openStore(configuration.store, configuration.apps, dependencies)
+        takeovers = KeyTakeoverCheckpoint(keys: keys, store: store, metrics: metrics, logger: logger)
+        try await takeovers.resume()
         curl = try CurlClient(configuration: .init(configuration.apple))
         minter = TokenMinter(keys: keys, clock: clock, metrics: metrics, logger: logger)
         let register = CallerRegister(configured: configuration.callers.map(\.caller))

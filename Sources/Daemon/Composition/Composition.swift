@@ -94,6 +94,7 @@ private func lifecycle(
     let apple: [any Service] = [
         PeriodicService.budgets(adapters.checkpoint, clock: clock, logger: logger),
         PeriodicService.environments(clock: clock, save: adapters.client.saveEnvironments),
+        PeriodicService.takeovers(adapters.takeovers, clock: clock),
         CurlService(client: adapters.curl),
         PeriodicService.tokens(adapters.minter, of: services.apps.all, clock: clock),
     ]

@@ -65,6 +65,11 @@ extension PeriodicService {
         PeriodicService(every: .seconds(1), also: .last, clock: clock, work: save)
     }
 
+    /// Keeps which standby keys have taken over: each second, which is what a kill may forget, and at the end.
+    static func takeovers(_ checkpoint: KeyTakeoverCheckpoint, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(1), also: .last, clock: clock) { await checkpoint.save() }
+    }
+
     /// Replaces tokens ahead of need; the interval is a small part of a token's life.
     static func tokens(_ minter: TokenMinter, of apps: [App], clock: C) -> PeriodicService {
         PeriodicService(every: .seconds(15), clock: clock) { minter.refresh(apps) }

@@ -86,11 +86,7 @@ final class HealthMonitor: HealthReporter {
         ]
         if let clock { parts.append(clock.part) }
         for app in apps.all {
-            let key = keyRing.activeKeyID(for: app)
-            parts.append(
-                HealthReport.Part(
-                    name: "key:\(app.slug)", isHealthy: key != nil,
-                    detail: key.map { "\($0) is active" } ?? "no active key: calls to Apple fail"))
+            parts.append(keyPart(of: app))
         }
         // Who asks gets what waits now, not at the last look; a look that fails is told of by `BacklogService`.
         if isUsable { try? await backlogMonitor.look() }
@@ -122,6 +118,21 @@ final class HealthMonitor: HealthReporter {
         ]
         return HealthReport.Part(
             name: "history", isHealthy: true, detail: pieces.compactMap(\.self).joined(separator: "; "))
+    }
+
+    /// Who signs for an app; that a standby key does, which an operator must put into the configuration, is not healthy.
+    private func keyPart(of app: App) -> HealthReport.Part {
+        let name = "key:\(app.slug)"
+        guard let key = keyRing.activeKeyID(for: app) else {
+            return HealthReport.Part(name: name, isHealthy: false, detail: "no active key: calls to Apple fail")
+        }
+        guard let takeover = keyRing.takeovers.last(where: { $0.app == app.slug && $0.keyID == key }) else {
+            return HealthReport.Part(name: name, isHealthy: true, detail: "\(key) is active")
+        }
+        return HealthReport.Part(
+            name: name, isHealthy: false,
+            detail: "\(key) signs since \(takeover.at.formatted(.iso8601)) in the place of \(takeover.refusedKeyID), "
+                + "which Apple has refused: make it `active` in the configuration, and the other `retired`")
     }
 
     func keys() async -> [KeyStatus] { keyRing.statuses }

@@ -29,6 +29,7 @@ enum MetricsHelp {
         "purser_clock_machine_ahead_seconds":
             "How far the machine's clock is ahead of the time that Purser goes by; below zero behind it.",
         "purser_sending_held": "1 while nothing is sent because the store came from a backup, else 0.",
+        "purser_key_takeovers": "Standby keys that sign in the place of keys that Apple has refused.",
         "purser_signatures_made": "Requests of apps to StoreKit signed, by kind.",
         "purser_signature_failures": "Requests of apps to StoreKit that could not be signed, by kind.",
         "purser_tokens_minted": "Tokens for Apple signed.",
