@@ -100,6 +100,29 @@ fuzz-api: programs ## Hold the API against api/openapi.yaml with schemathesis, w
 	.build/fuzz-api/bin/pip install --quiet 'schemathesis>=4.32,<5' openapi-spec-validator
 	@Tests/IntegrationTests/Resources/run-fuzz-api.sh $(PROGRAMS) .build/fuzz-api/bin $(FUZZ_SECONDS)
 
+# How long `make fuzz-receipts` goes on.
+SECONDS ?= 60
+FUZZ_RECEIPTS := .build/fuzz-receipts
+# The modules as `swift build` compiles them, and with what libFuzzer and address sanitizer want.
+FUZZ_FLAGS := -O -parse-as-library -wmo -swift-version 6 -package-name purser -sanitize=fuzzer,address \
+    -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
+    -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault \
+    -I Sources/COpenSSL -I $(FUZZ_RECEIPTS)
+
+.PHONY: fuzz-receipts
+fuzz-receipts: deps ## Throw changed receipts at their parser and verifier with libFuzzer; SECONDS=60
+	@mkdir -p $(FUZZ_RECEIPTS)/found
+	@for module in OpenSSL AppReceipt; do \
+	    swiftc $(FUZZ_FLAGS) -emit-module -emit-object -module-name $$module Sources/$$module/*.swift \
+	        -emit-module-path $(FUZZ_RECEIPTS)/$$module.swiftmodule -o $(FUZZ_RECEIPTS)/$$module.o; \
+	done
+	@swiftc $(FUZZ_FLAGS) -module-name FuzzReceipts Tests/AppReceiptTests/Resources/fuzz/*.swift \
+	    $(FUZZ_RECEIPTS)/OpenSSL.o $(FUZZ_RECEIPTS)/AppReceipt.o $$(pkg-config --cflags --libs libcrypto) \
+	    -o $(FUZZ_RECEIPTS)/fuzz-receipts
+	RECEIPT_RESOURCES=Tests/AppReceiptTests/Resources $(FUZZ_RECEIPTS)/fuzz-receipts -max_total_time=$(SECONDS) \
+	    -max_len=16384 -timeout=10 -print_final_stats=1 -artifact_prefix=$(FUZZ_RECEIPTS)/ \
+	    $(FUZZ_RECEIPTS)/found Tests/AppReceiptTests/Resources/corpus
+
 # How often and how long `make crash-test` kills; the same SEED draws the same moments.
 CRASH_KILLS ?= 300
 CRASH_SECONDS ?= 240

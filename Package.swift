@@ -141,7 +141,8 @@ let package = Package(
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
         .testTarget(
-            name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"]),
+            name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"],
+            exclude: ["Resources"]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", "TestSupport", nioCore, nioPosix]),
         .testTarget(
             name: "SystemdTests",

@@ -31,6 +31,7 @@ struct ProbeCommand: AsyncParsableCommand {
 
     private static let probes: [any Probe.Type] = [
         VerificationProbe.self, UpstreamProbe.self, TokenMintProbe.self, SyncProbe.self, LoadProbe.self, FillProbe.self,
+        ReceiptProbe.self,
     ]
 
     @Argument(help: "The name of the loop.")
