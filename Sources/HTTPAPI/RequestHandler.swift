@@ -81,7 +81,7 @@ package struct RequestHandler: Sendable {
                 to: request,
                 RequestContext(
                     requestID: requestID, start: start, preferences: preferences, caller: caller, slot: slot,
-                    peer: channel.remoteAddress?.ipAddress),
+                    peer: channel.remoteAddress),
                 found, parameters)
         } catch {
             record.failure = error
@@ -104,8 +104,8 @@ package struct RequestHandler: Sendable {
         let preferences: PreferHeader
         let caller: Caller?
         let slot: RequestSlot?
-        /// The address of the connection; nil on a Unix socket.
-        let peer: String?
+        /// The other end of the connection.
+        let peer: SocketAddress?
     }
 
     private func respond(
@@ -135,9 +135,7 @@ package struct RequestHandler: Sendable {
             hasUnexpectedBody: try await RequestBodyReader.hasUnexpected(
                 request, route.body, maximumBytes: maximumBytes),
             caller: context.caller, deadline: context.start + min(options.deadline, wait ?? options.deadline),
-            slot: context.slot,
-            sourceAddress: options.trustedProxies.source(
-                peer: context.peer, forwarded: request.headers[values: .xForwardedFor]))
+            slot: context.slot, peer: context.peer, trustedProxies: options.trustedProxies)
         return try await route.handler(input)
     }
 

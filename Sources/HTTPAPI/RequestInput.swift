@@ -1,5 +1,6 @@
 import Domain
 import HTTPTypes
+import NIOCore
 
 /// What a handler gets to see of a request: decoded, bounded and authenticated.
 package struct RequestInput: Sendable {
@@ -20,8 +21,10 @@ package struct RequestInput: Sendable {
     let deadline: ContinuousClock.Instant
     /// What the request may let go while it waits for something that may take a minute; nil where nothing is bounded.
     let slot: RequestSlot?
-    /// Where the request came from, as far as somebody who is trusted tells: an IPv4 or IPv6 address.
-    let sourceAddress: String?
+    /// The other end of the connection.
+    let peer: SocketAddress?
+    /// Who is believed about where the request came from.
+    let trustedProxies: TrustedProxies
 
     /// A path parameter of the route for which there is no rule.
     ///
@@ -31,6 +34,11 @@ package struct RequestInput: Sendable {
             throw ServiceError(.internalError, "Internal error.", cause: "route without parameter \(name)")
         }
         return value
+    }
+
+    /// Where the request came from, as far as somebody who is trusted tells: an IPv4 or IPv6 address.
+    var sourceAddress: String? {
+        trustedProxies.source(peer: peer?.ipAddress, forwarded: headers[values: .xForwardedFor])
     }
 
     /// How long the request may still wait for something.
