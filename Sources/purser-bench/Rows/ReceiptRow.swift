@@ -229,7 +229,7 @@ private struct ReceiptSigner {
 
     private static func element(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         guard content.count >= 0x80 else { return [tag, UInt8(content.count)] + content }
-        let digits = withUnsafeBytes(of: content.count.bigEndian) { $0.drop { $0 == 0 } }
+        let digits = withUnsafeBytes(of: content.count.bigEndian) { Array($0.drop { $0 == 0 }) }
         return [tag, 0x80 | UInt8(digits.count)] + digits + content
     }
 }
