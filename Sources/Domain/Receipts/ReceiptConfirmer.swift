@@ -165,7 +165,10 @@ struct ReceiptInquiry: Sendable {
                         isElsewhere = true
                     } else if !error.isUnknownIdentifier, !isWithoutRelease(error, receipt, environment) {
                         failure = failure ?? error
-                        // Whatever else is asked there would fail alike.
+                        // Where it says that it is, nobody can tell; and whatever else is asked there would fail alike.
+                        if environment == receipt.content.environment {
+                            return Finding(outcome: .unanswered, failure: error)
+                        }
                         break
                     }
                 }

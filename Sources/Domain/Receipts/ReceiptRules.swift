@@ -179,19 +179,20 @@ package enum ReceiptRules {
             result.attempts += 1
             result.nextAttemptAt = conclusion.nextAttemptAt
         }
-        let versions = (before: receipt.apple.mapValues(\.version), after: result.apple.mapValues(\.version))
-        let isSame =
-            result.state == receipt.state && result.fraudReason == receipt.fraudReason && result.flags == receipt.flags
-            && versions.before == versions.after
-        if !isSame { result.updatedAt = conclusion.at }
+        if isNews(result, after: receipt) { result.updatedAt = conclusion.at }
         return result
+    }
+
+    /// Whether anything is other than it was, but for when Apple was asked.
+    private static func isNews(_ receipt: Receipt, after known: Receipt) -> Bool {
+        receipt.state != known.state || receipt.fraudReason != known.fraudReason || receipt.flags != known.flags
+            || receipt.apple.mapValues(\.version) != known.apple.mapValues(\.version)
     }
 
     /// What is told of a change; nil where nothing changed that anybody would ask for.
     package static func event(from known: Receipt, to receipt: Receipt) -> ServiceEvent.Kind? {
-        if receipt.state == known.state, receipt.fraudReason == known.fraudReason {
-            return receipt.updatedAt == known.updatedAt ? nil : .receiptChanged
-        }
+        guard isNews(receipt, after: known) else { return nil }
+        if receipt.state == known.state, receipt.fraudReason == known.fraudReason { return .receiptChanged }
         return switch receipt.state {
         case .queued: nil
         case .confirmed: .receiptConfirmed
