@@ -92,7 +92,9 @@ package struct ReceiptContent: Sendable, Equatable {
         self.purchases = purchases
     }
 
-    /// Where it was issued; nil where it does not say. `ProductionSandbox` is what TestFlight and App Review use.
+    /// Where it was issued; nil where it does not say.
+    ///
+    /// `ProductionSandbox` is what TestFlight and App Review use.
     package var environment: AppStoreEnvironment? {
         switch environmentName?.lowercased() {
         case "production", "productionvpp": .production

@@ -68,6 +68,8 @@ package struct ReceiptUpload: Sendable, Equatable {
         }
     }
 
+    /// The address to keep.
+    ///
     /// Absent: that of the request. Null or the text `NULL`: none.
     private static func address(_ fields: inout FieldReader, default address: String?) -> String? {
         guard let sent = fields.peek("ip_address") else { return address }

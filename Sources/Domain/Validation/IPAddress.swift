@@ -30,7 +30,9 @@ package enum IPAddress {
         return before + after <= 7
     }
 
-    /// How many groups of 16 bits a text writes; nil when it is no such text. An IPv4 address at the end is two.
+    /// How many groups of 16 bits a text writes; nil when it is no such text.
+    ///
+    /// An IPv4 address at the end is two.
     private static func groups(_ text: Substring, isEnd: Bool = true) -> Int? {
         guard !text.isEmpty else { return 0 }
         let parts = text.split(separator: ":", omittingEmptySubsequences: false)
