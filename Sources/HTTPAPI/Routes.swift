@@ -214,7 +214,8 @@ package enum Routes {
                 .post, "/v1/apps/{app}/links:import", .open, in: services.apps, body: .json, handler: links.importLinks),
             Route(
                 .post, "/v1/apps/{app}/receipts:import", .open, in: services.apps, body: .json,
-                handler: receipts.importReceipts),
+                handler: receipts.importReceipts
+            ).taking(bodyBytes: maximumReceiptBytes),
             Route(.post, "/v1/deliveries:release", .open, handler: store.release),
         ]
     }
