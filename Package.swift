@@ -136,7 +136,7 @@ let package = Package(
                 nioCore, nioPosix, nioSSL, serviceLifecycle,
             ],
             path: "Tests/TestSupport"),
-        .testTarget(name: "ArchitectureTests"),
+        .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
@@ -163,7 +163,7 @@ let package = Package(
         .testTarget(name: "DomainTests", dependencies: ["Domain", "StoreSQLite", "TestSupport", logging]),
         .testTarget(
             name: "KeyCustodyTests",
-            dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", coreMetrics, logging]),
+            dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", "TestSupport", coreMetrics, logging]),
         .testTarget(
             name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb, grdbSQLite],
             exclude: ["Resources"]),

@@ -17,11 +17,6 @@ struct OpenSSLAgreementTests {
         let content: Data
     }
 
-    /// Closes every descriptor but the standard three, which a child would inherit from tests that run beside it.
-    private static let launcher =
-        "for path in /proc/self/fd/*; do n=${path##*/}; if [ $n -gt 2 ]; then eval \"exec $n>&-\"; fi; done; "
-        + "exec openssl \"$@\""
-
     private func openssl(_ bytes: [UInt8], root: Certificate, at date: Date) async throws -> Verdict {
         let folder = FileManager.default.temporaryDirectory.appending(path: "purser-cms-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -29,27 +24,14 @@ struct OpenSSLAgreementTests {
         func path(_ name: String) -> String { folder.appending(path: name).path }
         try Data(bytes).write(to: URL(filePath: path("receipt")))
         try Data(root.pem().utf8).write(to: URL(filePath: path("root")))
-        let process = Process()
-        process.executableURL = URL(filePath: "/bin/bash")
-        process.arguments = [
-            "-c", Self.launcher, "openssl", "cms", "-verify", "-binary", "-inform", "DER", "-in", path("receipt"),
+        let run = try await ChildProcess.run([
+            "openssl", "cms", "-verify", "-binary", "-inform", "DER", "-in", path("receipt"),
             // Apple's leaves are for no purpose that libcrypto knows.
             "-CAfile", path("root"), "-no-CApath", "-no-CAstore", "-purpose", "any", "-attime",
             String(Int64(date.timeIntervalSince1970)), "-out", path("content"),
-        ]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        let (ended, end) = AsyncStream.makeStream(of: Void.self)
-        process.terminationHandler = { _ in end.finish() }
-        try process.run()
-        do {
-            try await Wait.bounding("openssl to end") { for await _ in ended {} }
-        } catch {
-            kill(process.processIdentifier, SIGKILL)
-            throw error
-        }
+        ])
         let content = try? Data(contentsOf: URL(filePath: path("content")))
-        return Verdict(isGood: process.terminationStatus == 0, content: content ?? Data())
+        return Verdict(isGood: run.status == 0, content: content ?? Data())
     }
 
     /// Ours, of a receipt that may be none.

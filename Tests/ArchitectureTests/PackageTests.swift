@@ -1,19 +1,20 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What the manifest asks for: only what is used, by those who use it.
 struct PackageTests {
-    @Test func `only the bench asks for the client that it compares with`() throws {
-        let plain = try Manifest(isForBench: false)
-        let bench = try Manifest(isForBench: true)
+    @Test func `only the bench asks for the client that it compares with`() async throws {
+        let plain = try await Manifest(isForBench: false)
+        let bench = try await Manifest(isForBench: true)
         #expect(!plain.dependencies.contains("async-http-client"))
         #expect(!plain.targets.contains { $0.dependencies.contains("AsyncHTTPClient") })
         #expect(bench.dependencies.contains("async-http-client"))
         #expect(bench.targets.filter { $0.dependencies.contains("AsyncHTTPClient") }.map(\.name) == ["purser-bench"])
     }
 
-    @Test func `every product and target that a target asks for is imported by it`() throws {
-        let manifest = try Manifest(isForBench: false)
+    @Test func `every product and target that a target asks for is imported by it`() async throws {
+        let manifest = try await Manifest(isForBench: false)
         #expect(manifest.targets.count > 30)
         for target in manifest.targets where target.kind != "system" {
             let folder = target.path ?? (target.kind == "test" ? "Tests/\(target.name)" : "Sources/\(target.name)")
@@ -47,29 +48,21 @@ private struct Manifest {
     let dependencies: [String]
     let targets: [Target]
 
-    init(isForBench: Bool) throws {
+    init(isForBench: Bool) async throws {
         let scratch = FileManager.default.temporaryDirectory.appending(path: "purser-manifest-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: scratch) }
-        let output = scratch.appending(path: "manifest.json")
-        try Data().write(to: output)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
-            "swift", "package", "--package-path", Repository.root.path, "--scratch-path", scratch.path, "dump-package",
-        ]
         var environment = ProcessInfo.processInfo.environment
         environment["PURSER_BENCH"] = isForBench ? "1" : nil
-        process.environment = environment
-        // A file and no pipe, which whatever else is started meanwhile would inherit.
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
-        process.waitUntilExit()
-        let data = try Data(contentsOf: output)
-        guard process.terminationStatus == 0,
-            let json = try JSONSerialization.jsonObject(with: data) as? [String: Any],
+        let run = try await ChildProcess.run(
+            [
+                "swift", "package", "--package-path", Repository.root.path, "--scratch-path", scratch.path,
+                "dump-package",
+            ], environment: environment)
+        guard run.status == 0,
+            let json = try JSONSerialization.jsonObject(with: Data(run.output.utf8)) as? [String: Any],
             let packages = json["dependencies"] as? [[String: Any]], let targets = json["targets"] as? [[String: Any]]
-        else { throw Unreadable(output: String(decoding: data, as: UTF8.self)) }
+        else { throw Unreadable(output: run.output + run.errorOutput) }
         dependencies = packages.flatMap { ($0["sourceControl"] as? [[String: Any]]) ?? [] }
             .compactMap { $0["identity"] as? String }
         self.targets = targets.map { target in

@@ -3,6 +3,7 @@ import Foundation
 import JOSE
 import JSON
 import OpenSSL
+import TestSupport
 import Testing
 
 /// What a running daemon signs, and the rules for it, held against Apple's models.

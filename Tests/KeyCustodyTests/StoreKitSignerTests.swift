@@ -5,6 +5,7 @@ import JOSE
 import JSON
 import KeyCustody
 import OpenSSL
+import TestSupport
 import Testing
 
 struct StoreKitSignerTests {
@@ -82,15 +83,17 @@ struct StoreKitSignerTests {
         #expect(old.timestamp == 1_700_000_000_250)
         let text =
             "com.example.coins\u{2063}KEY1\u{2063}gold.monthly\u{2063}winback\u{2063}abc-1\u{2063}\(old.nonce)\u{2063}1700000000250"
-        #expect(try isVerifiedByProgram(old.value, of: Array(text.utf8), key.publicKey))
-        #expect(try !isVerifiedByProgram(old.value, of: Array((text + "0").utf8), key.publicKey))
+        #expect(try await isVerifiedByProgram(old.value, of: Array(text.utf8), key.publicKey))
+        #expect(try await !isVerifiedByProgram(old.value, of: Array((text + "0").utf8), key.publicKey))
 
         let request = StoreKitRequest.introductoryOffer(productID: "p", isAllowed: true, transactionID: "1")
         let new = try await signer.signature(for: request, app: coins)
         #expect(new.issuedAt.timeIntervalSince1970 == 1_700_000_000, "whole seconds")
         let parts = new.value.split(separator: ".")
         let signature = try #require(Self.base64URL(parts[2]))
-        #expect(try isVerifiedByProgram(Self.der(signature), of: Array("\(parts[0]).\(parts[1])".utf8), key.publicKey))
+        #expect(
+            try await isVerifiedByProgram(Self.der(signature), of: Array("\(parts[0]).\(parts[1])".utf8), key.publicKey)
+        )
     }
 
     @Test func `the key that is active for the app signs, and without one nobody does`() async throws {
@@ -113,24 +116,18 @@ struct StoreKitSignerTests {
     // MARK: An implementation that is not ours
 
     /// Whether `openssl dgst` takes a signature in DER for one of these bytes.
-    private func isVerifiedByProgram(_ signature: [UInt8], of content: [UInt8], _ key: ECPublicKey) throws -> Bool {
+    private func isVerifiedByProgram(_ signature: [UInt8], of content: [UInt8], _ key: ECPublicKey) async throws -> Bool
+    {
         func file(_ bytes: [UInt8]) throws -> String {
             let url = fixture.folder.appending(path: UUID().uuidString)
             try Data(bytes).write(to: url)
             return url.path
         }
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
+        let run = try await ChildProcess.run([
             "openssl", "dgst", "-sha256", "-verify", try file(Array(try key.pemRepresentation().utf8)), "-signature",
             try file(signature), try file(content),
-        ]
-        // No pipe, which whatever else is started meanwhile would inherit.
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        try process.run()
-        process.waitUntilExit()
-        return process.terminationStatus == 0
+        ])
+        return run.status == 0
     }
 
     private static func base64URL(_ text: Substring) -> [UInt8]? {

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// What scripts and service managers rely on: exit codes, and what goes to which output.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Clocks that a test moves for one process alone, by a shared object that is loaded before the C library; the machine's clocks

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 
 /// A `purser` that runs beside the tests as a process of its own, which can be killed.
 struct DaemonProcess: Sendable {

@@ -1,8 +1,7 @@
 import Synchronization
-import TestSupport
 
 /// A value that comes once, for whoever waits for it.
-final class OneTime<Value: Sendable>: Sendable {
+package final class OneTime<Value: Sendable>: Sendable {
     private struct State {
         var value: Value?
         var waiting: [AsyncStream<Value>.Continuation] = []
@@ -10,11 +9,13 @@ final class OneTime<Value: Sendable>: Sendable {
 
     private let state = Mutex(State())
 
+    package init() {}
+
     /// Nil until it has come.
-    var now: Value? { state.withLock { $0.value } }
+    package var now: Value? { state.withLock { $0.value } }
 
     /// Gives the value; only the first counts.
-    func give(_ value: Value) {
+    package func give(_ value: Value) {
         let waiting = state.withLock { state -> [AsyncStream<Value>.Continuation] in
             guard state.value == nil else { return [] }
             state.value = value
@@ -28,7 +29,7 @@ final class OneTime<Value: Sendable>: Sendable {
     ///
     /// `what`: what is waited for, as in "in vain for `what`".
     /// - Throws: `WaitedInVain`.
-    func value(_ what: String) async throws -> Value {
+    package func value(_ what: String) async throws -> Value {
         let (coming, continuation) = AsyncStream.makeStream(of: Value.self)
         let known = state.withLock { state -> Value? in
             if state.value == nil { state.waiting.append(continuation) }
