@@ -198,6 +198,7 @@ struct DaemonFixture: Sendable {
             deliveries: DeliveriesConfiguration(wait: Wait.limit, lookUp: Wait.limit),
             notifications: NotificationsConfiguration(
                 history: options.searchesHistory ? .standard : nil),
+            receipts: ReceiptsConfiguration(wait: Wait.limit),
             shutdown: ShutdownConfiguration(drainDelay: options.drainDelay))
     }
 }
