@@ -53,7 +53,7 @@ package struct StoreKitSigner: SignatureSource {
     /// What stands between the parts of the older form: INVISIBLE SEPARATOR.
     private static let separator = "\u{2063}"
 
-    /// Apple wants a nonce for each signature, and compares it in lower case.
+    /// A nonce of one signature; the older form wants it in lower case.
     private static func makeNonce() -> String { UUID().uuidString.lowercased() }
 
     /// Signs, and counts how it went.

@@ -1,6 +1,7 @@
 /// The rules for what an app passes to StoreKit, signed, to sell through the Advanced Commerce API.
 ///
-/// The object is signed byte for byte: nothing is added, left out or put in order. Apple's own libraries check the same.
+/// The object is signed byte for byte: nothing is added, left out or put in order. Lengths and counts are those that Apple's
+/// libraries check.
 /// Source: https://developer.apple.com/documentation/advancedcommerceapi
 enum AdvancedCommerceSignatureRules {
     /// What is asked for: Apple's constant of each kind of request.
