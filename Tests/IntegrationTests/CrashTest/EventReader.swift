@@ -1,4 +1,5 @@
 import JSON
+import TestSupport
 
 /// Follows the events of the app through all kills, and reads them all again at the end.
 struct EventReader: Sendable {
