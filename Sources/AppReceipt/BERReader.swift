@@ -71,6 +71,7 @@ struct BERReader {
     // MARK: Elements
 
     /// Takes the next element, whatever it is.
+    @inline(__always)
     mutating func next(in bytes: [UInt8]) throws(ReceiptDecodingError) -> Element {
         let start = position
         let header = try readHeader(at: start, in: bytes)
@@ -157,6 +158,7 @@ struct BERReader {
     // MARK: Headers
 
     /// Reads tag and length, and makes sure that the content of a definite length is there.
+    @inline(__always)
     private func readHeader(at start: Int, in bytes: [UInt8]) throws(ReceiptDecodingError) -> Header {
         guard end - start >= 2 else { throw ReceiptDecodingError(.truncated, at: start) }
         let tag = bytes[start]

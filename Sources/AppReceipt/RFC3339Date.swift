@@ -45,12 +45,14 @@ enum RFC3339Date {
         var position: Int
         let end: Int
 
+        @inline(__always)
         mutating func take(_ character: Unicode.Scalar, _ bytes: [UInt8]) -> Bool {
             guard position < end, bytes[position] == UInt8(ascii: character) else { return false }
             position += 1
             return true
         }
 
+        @inline(__always)
         mutating func digits(_ count: Int, _ bytes: [UInt8]) -> Int? {
             guard end - position >= count else { return nil }
             var number = 0

@@ -15,6 +15,8 @@ struct ReceiptParser {
     private var attributeCount = 0
     /// How many attributes of the purchase before were kept by number, which tells how many there will be in the next.
     private var expectedOthers = 0
+    /// The product of the purchase before, which is often that of the next.
+    private var lastProductID: String?
 
     private init(_ limits: ReceiptLimits) { self.limits = limits }
 
@@ -88,8 +90,8 @@ struct ReceiptParser {
             let attribute = try next(&attributes, in: bytes)
             do throws(ReceiptDecodingError) {
                 switch attribute.value {
-                case .whole(let value): try Self.read(attribute, value, in: bytes, into: &purchase)
-                case .pieces(let octets, let value): try Self.read(attribute, value, in: octets, into: &purchase)
+                case .whole(let value): try read(attribute, value, in: bytes, into: &purchase)
+                case .pieces(let octets, let value): try read(attribute, value, in: octets, into: &purchase)
                 }
             } catch {
                 throw error.within(attribute: attribute.type)
@@ -100,21 +102,23 @@ struct ReceiptParser {
         return purchase
     }
 
-    private static func read(
+    private mutating func read(
         _ attribute: Attribute, _ value: BERReader, in bytes: [UInt8], into purchase: inout ReceiptPurchase
     ) throws(ReceiptDecodingError) {
         switch attribute.type {
         case 1701: purchase.quantity = try value.number(in: bytes).flatMap { Int(exactly: $0) }
-        case 1702: purchase.productID = try value.text(in: bytes)
+        case 1702:
+            purchase.productID = try value.text(in: bytes, known: lastProductID)
+            lastProductID = purchase.productID
         case 1703: purchase.transactionID = try value.text(in: bytes)
         case 1704: purchase.purchaseDate = try value.date(in: bytes)
-        case 1705: purchase.originalTransactionID = try value.text(in: bytes)
+        case 1705: purchase.originalTransactionID = try value.text(in: bytes, known: purchase.transactionID)
         case 1706: purchase.originalPurchaseDate = try value.date(in: bytes)
         case 1708: purchase.expirationDate = try value.date(in: bytes)
         case 1711: purchase.webOrderLineItemID = try value.number(in: bytes).flatMap { $0 == 0 ? nil : $0 }
         case 1712: purchase.cancellationDate = try value.date(in: bytes)
         case 1719: purchase.isInIntroductoryOfferPeriod = try value.number(in: bytes).map { $0 != 0 }
-        default: purchase.otherAttributes.append(unread(attribute, value, in: bytes))
+        default: purchase.otherAttributes.append(Self.unread(attribute, value, in: bytes))
         }
     }
 
@@ -153,8 +157,13 @@ private struct ReceiptDraft {
 
 extension BERReader {
     /// The text that is the whole value (UTF8String or IA5String); nil for an empty one.
-    fileprivate func text(in bytes: [UInt8]) throws(ReceiptDecodingError) -> String? {
+    ///
+    /// `known`: a text that it may well be, which then need not be made again.
+    fileprivate func text(in bytes: [UInt8], known: String? = nil) throws(ReceiptDecodingError) -> String? {
         guard let element = try string(in: bytes) else { return nil }
+        if let known, known.utf8.count == element.content.count, known.utf8.elementsEqual(bytes[element.content]) {
+            return known
+        }
         guard let text = String(validating: bytes[element.content], as: UTF8.self) else {
             throw BERReader.unexpected(element, "UTF-8")
         }
