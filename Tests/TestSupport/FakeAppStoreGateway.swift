@@ -70,6 +70,11 @@ package final class FakeAppStoreGateway: AppStoreGateway {
         state.withLock { $0.failures[identifier] = error }
     }
 
+    /// Makes every question about an identifier in one environment fail.
+    package func fail(_ identifier: String, in environment: AppStoreEnvironment, with error: ServiceError?) {
+        fail("\(environment.rawValue) \(identifier)", with: error)
+    }
+
     /// Adds an Apple Account, in the place of one with the same first transaction.
     package func add(_ account: [Transaction]) {
         state.withLock { state in
@@ -116,7 +121,8 @@ extension FakeAppStoreGateway {
             state.mostUnderWay = max(state.mostUnderWay, state.underWay)
         }
         defer { state.withLock { $0.underWay -= 1 } }
-        if let failure = state.withLock({ $0.failures[identifier] }) { throw failure }
+        let place = "\(call.environment?.rawValue ?? "") \(identifier)"
+        if let failure = state.withLock({ $0.failures[identifier] ?? $0.failures[place] }) { throw failure }
         await gate.pass()
         if Task.isCancelled { throw ServiceError(.deadlineExceeded, "cancelled") }
     }
