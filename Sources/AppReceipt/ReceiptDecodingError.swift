@@ -77,7 +77,9 @@ extension ReceiptDecodingError.Reason: CustomStringConvertible {
     }
 }
 
-/// What a receipt may cost. It comes from strangers, so that every measure has a bound; time is linear in the bytes.
+/// What a receipt may cost.
+///
+/// It comes from strangers, so that every measure has a bound; time is linear in the bytes.
 package struct ReceiptLimits: Sendable, Equatable {
     /// Bytes of the receipt, without Base64: about 20,000 purchases of an app receipt.
     package var bytes = 8 << 20

@@ -56,7 +56,11 @@ package enum CertificateChain {
     /// - Parameters:
     ///   - leaf: The certificate whose key is wanted.
     ///   - intermediates: Certificates one of which must have issued it; the others are passed over. Few: each may be tried.
+    ///   - roots: The pinned, self-signed certificates, one of which must have issued the intermediate.
+    ///   - date: The moment at which all three must be valid.
     ///   - strength: What signatures and keys are good enough.
+    ///   - requiredLeafExtension: An object identifier that the leaf must carry, in digits.
+    ///   - requiredIntermediateExtension: The same for the intermediate.
     /// - Returns: The certificates of the chain and the time in which all three are valid.
     /// - Throws: ``CertificateChainError``
     package static func verifyPath(

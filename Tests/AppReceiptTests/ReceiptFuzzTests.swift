@@ -5,7 +5,9 @@ import Testing
 
 @testable import AppReceipt
 
-/// Thousands of changed receipts: none crashes anything, none is believed. `make fuzz-receipts` goes on for longer.
+/// Thousands of changed receipts: none crashes anything, none is believed.
+///
+/// `make fuzz-receipts` goes on for longer.
 struct ReceiptFuzzTests {
     private static let resources = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Resources")
     private static let names = [

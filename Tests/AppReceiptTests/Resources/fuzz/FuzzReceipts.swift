@@ -23,7 +23,9 @@ struct ReceiptFuzzer: Sendable {
         return ReceiptFuzzer(verifier: ReceiptVerifier(roots: [root]), signedContents: Set(contents))
     }()
 
-    /// Reads an input in every way there is. A crash is a finding, and so is a forgery that is believed.
+    /// Reads an input in every way there is.
+    ///
+    /// A crash is a finding, and so is a forgery that is believed.
     func run(_ bytes: [UInt8]) {
         _ = try? TransactionIDExtraction.transactionID(in: bytes)
         _ = try? LegacyTransactionReceipt(bytes)
