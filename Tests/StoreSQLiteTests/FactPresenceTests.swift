@@ -27,8 +27,8 @@ struct FactPresenceTests {
         let store = try await folder.open()
         #expect(try await presence(in: store) == [[], []])
         try await store.take(.sample("a", transaction: transaction))
-        try await store.take(.sample("b", type: "REFUND", at: 1, transaction: transaction))
-        try await store.queue(.sample("1", transaction: "2", purchase: transaction.facts, at: 2))
+        try await store.queue(.sample("1", transaction: "2", purchase: transaction.facts, at: 1))
+        try await store.take(.sample("b", type: "REFUND", at: 2, transaction: transaction))
         #expect(try await presence(in: store, app: "other") == [[], []])
     }
 
