@@ -28,14 +28,14 @@ package struct LegacyTransactionReceipt: Sendable, Equatable {
     ) throws(ReceiptDecodingError) -> (outer: [String: String], inner: [String: String]) {
         guard !bytes.isEmpty else { throw ReceiptDecodingError(.empty) }
         guard bytes.count <= limits.bytes else { throw ReceiptDecodingError(.tooLarge(limit: limits.bytes)) }
-        let outer = try OldStylePropertyList.members(of: bytes, atMost: limits.attributes)
+        let outer = try OldStylePropertyList.members(of: bytes, atMost: limits.members)
         guard let encoded = outer["purchase-info"] else {
             throw ReceiptDecodingError(.malformed(expected: "a member purchase-info"))
         }
         guard let inner = Data(base64Encoded: encoded, options: .ignoreUnknownCharacters) else {
             throw ReceiptDecodingError(.malformed(expected: "Base64 in purchase-info"))
         }
-        return (outer, try OldStylePropertyList.members(of: Array(inner), atMost: limits.attributes))
+        return (outer, try OldStylePropertyList.members(of: Array(inner), atMost: limits.members))
     }
 
     private static func require(_ name: String, in members: [String: String]) throws(ReceiptDecodingError) -> String {

@@ -12,7 +12,7 @@ package struct ReceiptDecodingError: Error, Sendable, Equatable {
         case tooDeep(limit: Int)
         /// More purchases than ``ReceiptLimits/purchases``.
         case tooManyPurchases(limit: Int)
-        /// More attributes than ``ReceiptLimits/attributes``.
+        /// More attributes than ``ReceiptLimits/attributes``, or members than ``ReceiptLimits/members``.
         case tooManyAttributes(limit: Int)
         /// More bytes around the content, which are certificates and signers, than ``ReceiptLimits/certificateBytes``.
         case tooManyCertificates(limit: Int)
@@ -90,7 +90,9 @@ package struct ReceiptLimits: Sendable, Equatable {
     /// Purchases; receipts with tens of thousands of them exist.
     package var purchases = 50_000
     /// Attributes, those of purchases included.
-    package var attributes = 1_000_000
+    package var attributes = 500_000
+    /// Members of each of the two lists of a transaction receipt, which has some twenty.
+    package var members = 1000
 
     /// The bounds that serve real receipts.
     package init() {}

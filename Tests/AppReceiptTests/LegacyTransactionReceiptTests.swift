@@ -100,9 +100,9 @@ struct LegacyTransactionReceiptTests {
         limits.bytes = bytes.count - 1
         #expect(fault(bytes, limits) == .tooLarge(limit: bytes.count - 1))
         limits.bytes = bytes.count
-        limits.attributes = 2
+        limits.members = 2
         #expect(fault(bytes, limits) == .tooManyAttributes(limit: 2))
-        limits.attributes = 3
+        limits.members = 3
         #expect(fault(bytes, limits) == nil)
     }
 }
