@@ -44,7 +44,7 @@ extension ReceiptRules {
         var seen: Set<String> = []
         let newest = receipt.content.purchases
             .sorted { ($0.purchaseDate ?? .distantPast) > ($1.purchaseDate ?? .distantPast) }
-        let originals = newest.lazy.compactMap(\.original).filter { seen.insert($0).inserted }
+        let originals = newest.compactMap(\.original).filter { seen.insert($0).inserted }
         let account = transactions.lazy.compactMap(\.appTransactionID).first.map { ["account \($0)"] } ?? []
         let environment = transactions.first?.environment.rawValue ?? ""
         return account + originals.prefix(maximumIdentifiers - 1).map { "\(environment) \($0)" }

@@ -109,7 +109,8 @@ package enum ReceiptRules {
     static func questions(about content: ReceiptContent) -> [String] {
         var originals: Set<String> = []
         let newest = content.purchases.sorted { ($0.purchaseDate ?? .distantPast) > ($1.purchaseDate ?? .distantPast) }
-        let ids = newest.lazy.filter { $0.original.map { originals.insert($0).inserted } ?? false }
+        // Not lazily, which would look at each more than once and take the second look for a repetition.
+        let ids = newest.filter { $0.original.map { originals.insert($0).inserted } ?? false }
             .compactMap(\.transactionID)
         return Array(ids.prefix(maximumQuestions))
     }
