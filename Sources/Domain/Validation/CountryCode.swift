@@ -5,7 +5,7 @@ package struct CountryCode: Sendable, Hashable {
 
     /// Nil for what is no assigned code; letters may be small.
     package init?(text: String) {
-        guard text.utf8.count == 2 else { return nil }
+        guard text.utf8.count == 2, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let code = text.uppercased()
         guard Self.assigned.contains(code) else { return nil }
         self.text = code
