@@ -170,8 +170,9 @@ let package = Package(
         .testTarget(
             name: "AppStoreClientTests",
             dependencies: [
-                "AppStoreClient", "AppReceipt", "AppStoreAPI", "AppStoreSimulator", "Curl", "Domain", "JOSE", "OpenSSL",
-                "TestSupport", coreMetrics, logging, metrics,
+                "AppStoreClient", "AppStoreAPI", "AppStoreSimulator", "Curl", "Domain", "JOSE", "OpenSSL",
+                "TestSupport",
+                coreMetrics, logging, metrics,
             ]),
         .testTarget(name: "PurserTests", dependencies: ["purser", "TestSupport"]),
         .testTarget(name: "PurserBenchTests", dependencies: ["purser-bench"]),

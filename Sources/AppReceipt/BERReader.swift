@@ -191,19 +191,19 @@ struct BERReader {
     ///
     /// - Returns: The position of its end-of-contents octets.
     private func endOfContents(from start: Int, in bytes: [UInt8]) throws(ReceiptDecodingError) -> Int {
-        var open = 1
+        var unended = 1
         var position = start
         while true {
             let header = try readHeader(at: position, in: bytes)
             if header.isEndOfContents {
-                open -= 1
-                if open == 0 { return position }
+                unended -= 1
+                if unended == 0 { return position }
                 position = header.contentStart
             } else if let length = header.length {
                 position = header.contentStart + length
             } else {
-                open += 1
-                guard depth + open <= maximumDepth else {
+                unended += 1
+                guard depth + unended <= maximumDepth else {
                     throw ReceiptDecodingError(.tooDeep(limit: maximumDepth), at: position)
                 }
                 position = header.contentStart

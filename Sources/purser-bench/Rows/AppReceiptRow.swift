@@ -3,7 +3,7 @@ import Foundation
 import OpenSSL
 
 /// Row 11: app receipts, from the bytes to what they say and whether Apple signed it.
-struct ReceiptRow: Row {
+struct AppReceiptRow: Row {
     let number = 11
     let title = "App receipts, parsed and verified, one core"
     let reference = "openssl cms -verify of the same bytes"
