@@ -85,6 +85,21 @@ struct ReceiptUploadTests {
         #expect(try await fixture.handlers.send(.get, ReceiptFixture.path).json["receipts"]?.array?.count == 1)
     }
 
+    @Test func `many purchases of one Apple Account cost one list, and all of them are answered`() async throws {
+        let ids = (1...30).map(String.init)
+        let fixture = try await ReceiptFixture(accounts: [ids.map { .sample(id: $0, account: "A") }])
+        fixture.know("many", ids: ids)
+        let reply = try await fixture.upload("many", #""user_identifier":"alice""#)
+        #expect(reply.status == 200)
+        let purchases = try #require(try reply.json["in_app_purchases"]?.array)
+        #expect(purchases.map { $0["receipt"]?["transaction_id"]?.string } == ids)
+        #expect(purchases.allSatisfy { $0["apple"] != .null })
+        #expect(Set(purchases.map { $0["id"]?.string }).count == 30)
+        #expect(fixture.gateway.questions.count == 2)
+        let links = try await fixture.handlers.stack.store.links(app: "coins", user: try UserID("alice"))
+        #expect(Set(links.map(\.target.value)) == Set(ids + ["A"]))
+    }
+
     @Test func `a fresh installation has nothing to confirm`() async throws {
         let fixture = try await ReceiptFixture()
         fixture.know("fresh", ids: [])
