@@ -72,7 +72,7 @@ struct ReceiptAuthenticatorTests {
             content
                 == ReceiptContent(
                     style: .transaction, isVerified: false, bundleID: "com.example.coins",
-                    environmentName: "ProductionSandbox", createdAt: nil, applicationVersion: "1.0",
+                    environmentName: "Sandbox", createdAt: nil, applicationVersion: "1.0",
                     purchases: [purchase]))
     }
 
