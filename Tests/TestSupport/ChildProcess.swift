@@ -65,6 +65,9 @@ package struct ChildProcess: Sendable {
         if end.now == nil { Foundation.kill(processID, SIGKILL) }
     }
 
+    /// Its exit status, or the signal that ended it; nil while it runs.
+    package var status: Int32? { end.now }
+
     /// Waits until it has ended: its exit status, or the signal that ended it.
     package var ended: Int32 {
         get async throws { try await end.value("process \(processID) to end") }
@@ -93,6 +96,7 @@ extension ChildProcess {
     ///   - command: the program and its arguments.
     ///   - environment: all that is in its environment, besides a search path.
     ///   - input: what it reads.
+    /// - Returns: its exit status and what it wrote.
     /// - Throws: if it cannot be started or does not end.
     package static func run(
         _ command: [String], environment: [String: String] = [:], input: String = ""
