@@ -73,8 +73,9 @@ package struct TrustedProxies: Sendable, Equatable {
         return networks.contains { $0.contains(bytes) }
     }
 
-    /// An address without what proxies write beside it: spaces, a port, the brackets of IPv6. One of IPv4 that is mapped into
-    /// IPv6, as sockets for both show it, is written as one of IPv4.
+    /// An address without what proxies write beside it: spaces, a port, the brackets of IPv6.
+    ///
+    /// One of IPv4 that is mapped into IPv6, as sockets for both show it, is written as one of IPv4.
     private static func plain(_ text: String) -> String? {
         var address = text.filter { $0 != " " && $0 != "\t" }[...]
         if address.first == "[" {

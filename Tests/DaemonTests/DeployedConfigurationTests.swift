@@ -79,7 +79,8 @@ struct DeployedConfigurationTests {
     }
 
     @Test func theDocumentationNamesEveryVariableAndNoOther() throws {
-        let documented = try text("docs/configuration.md").matches(of: /PURSER_[A-Z0-9_]*[A-Z0-9]/).map { String($0.output) }
+        let documented = try text("docs/configuration.md").matches(of: /PURSER_[A-Z0-9_]*[A-Z0-9]/)
+            .map { String($0.output) }
         let expanded = documented.flatMap { variable in
             ["API", "WEBHOOK", "ADMIN", "HEALTH", "APPLE_PRODUCTION", "APPLE_SANDBOX"].map {
                 variable.replacing("_NAME_", with: "_\($0)_")

@@ -74,7 +74,9 @@ enum ReceiptBody {
         }
     }
 
-    /// The receipts API has two. A receipt that names none is production's, unless Apple knows it elsewhere.
+    /// The receipts API has two.
+    ///
+    /// A receipt that names none is production's, unless Apple knows it elsewhere.
     private static func name(of environment: AppStoreEnvironment?) -> String {
         (environment ?? .production).rawValue.lowercased()
     }
