@@ -148,7 +148,11 @@ final class StoreLock: Sendable {
     /// Lets the next one in; safe to call again.
     func release() {
         descriptor.withLock { descriptor in
-            if let open = descriptor { Foundation.close(open) }
+            if let open = descriptor {
+                // Not by closing alone: a program that is being started has every descriptor too, until it runs.
+                flock(open, LOCK_UN)
+                Foundation.close(open)
+            }
             descriptor = nil
         }
     }
