@@ -38,7 +38,7 @@ class InvalidPayload(Exception):
 
 
 def timestamp(value):
-    """Reads `{"utc": "2018-02-26 10:35:47 UTC", "ms": 1519641347834}`, whose two halves must agree."""
+    """Reads `{"utc": "2026-03-01 09:30:12 UTC", "ms": 1772357412345}`, whose two halves must agree."""
     moment = datetime.datetime.strptime(value["utc"], "%Y-%m-%d %H:%M:%S UTC").replace(tzinfo=datetime.timezone.utc)
     if type(value["ms"]) is not int or int(moment.timestamp()) != value["ms"] // 1000:
         raise ValueError(f"not a timestamp: {value}")
