@@ -15,7 +15,7 @@ package struct NotificationAuthenticator: NotificationVerifier {
     /// `concurrentChecks`: how many unknown chains are checked at the same time, so that others get their turn.
     package init(
         verifier: SignedDataVerifier, meter: UpstreamMeter,
-        concurrentChecks: Int = min(4, max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
+        concurrentChecks: Int = ChainCheckBound.defaultConcurrency
     ) {
         self.init(
             verifier: verifier, meter: meter,
@@ -81,7 +81,10 @@ package struct NotificationAuthenticator: NotificationVerifier {
 
 /// Bounds how many unknown certificate chains or receipts are checked at the same time, as anybody can make us check one:
 /// some are checked, some wait for a moment, and the rest is shed.
-final class ChainCheckBound: Sendable {
+package final class ChainCheckBound: Sendable {
+    /// Checks at the same time: half of the processors at most, so that others get their turn.
+    package static let defaultConcurrency = min(4, max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
+
     private struct State {
         var underWay = 0
         /// First come, first served; a check takes milliseconds.

@@ -20,7 +20,7 @@ package struct ReceiptAuthenticator: ReceiptReader {
     /// many receipts are read at the same time.
     package init(
         roots: [Certificate], acceptsSHA1: Bool = false,
-        concurrentChecks: Int = min(4, max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
+        concurrentChecks: Int = ChainCheckBound.defaultConcurrency
     ) {
         self.init(
             roots: roots, acceptsSHA1: acceptsSHA1,

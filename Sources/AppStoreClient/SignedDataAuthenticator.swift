@@ -15,7 +15,7 @@ package struct SignedDataAuthenticator: SignedDataChecker {
     /// Room of its own, beside that of notifications: what customers' devices send must not keep Apple waiting.
     package init(
         verifier: SignedDataVerifier, meter: UpstreamMeter,
-        concurrentChecks: Int = min(4, max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
+        concurrentChecks: Int = ChainCheckBound.defaultConcurrency
     ) {
         self.init(
             verifier: verifier, meter: meter,
