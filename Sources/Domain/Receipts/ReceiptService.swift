@@ -55,7 +55,7 @@ package struct ReceiptService: Sendable {
     ///   - upload: what the app sent.
     ///   - apps: those that it may be a receipt of: the one of the path, or all those of the caller.
     ///   - caller: on whose account Apple is asked.
-    /// - Returns: what it comes to, and the app whose receipt it is; nil where it is refused.
+    /// - Returns: what it comes to.
     /// - Throws: `invalidRequest` whose violations name the field `receipt` and as rule what is wrong: `format` (it cannot be
     ///   read), `XCODE_ENVIRONMENT`, `bundleId` (no app of these has it) or `ENVIRONMENT_NOT_ALLOWED`: 422 of this API;
     ///   `verificationBusy`, `storeUnavailable`.
