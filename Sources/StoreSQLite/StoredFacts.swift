@@ -269,12 +269,3 @@ struct NotificationEffects {
         return ended
     }
 }
-
-extension PurchaseFacts {
-    /// The identifiers whose environment and Apple Account the purchase tells.
-    var identifiers: [KnownIdentifier] {
-        Set([transactionID, originalTransactionID]).map {
-            KnownIdentifier(identifier: $0, environment: environment, appTransactionID: appTransactionID)
-        }
-    }
-}

@@ -230,7 +230,7 @@ struct AccountResolver: Sendable {
 
     /// Records which identifiers belong together, and where.
     func remember(_ transactions: [Transaction], app: App) async throws(ServiceError) {
-        try await memory.remember(Self.entries(transactions), app: app.slug)
+        try await memory.remember(KnownIdentifier.all(of: transactions), app: app.slug)
     }
 
     private func learn(
@@ -244,20 +244,7 @@ struct AccountResolver: Sendable {
             count += 1
         }
         try await remember(transactions, app: call.app)
-        return Self.entries(transactions)
-    }
-
-    private static func entries(_ transactions: [Transaction]) -> [KnownIdentifier] {
-        var entries: Set<KnownIdentifier> = []
-        for transaction in transactions {
-            for identifier in [transaction.transactionID, transaction.originalTransactionID] {
-                entries.insert(
-                    KnownIdentifier(
-                        identifier: identifier, environment: transaction.environment,
-                        appTransactionID: transaction.appTransactionID))
-            }
-        }
-        return entries.sorted { $0.identifier < $1.identifier }
+        return KnownIdentifier.all(of: transactions)
     }
 
     private static func find(_ anchor: Account, _ known: Known) -> Finding {

@@ -23,3 +23,19 @@ package protocol TransactionMemory: Sendable {
     /// Records what was learnt; an entry without an account never erases one with it.
     func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError)
 }
+
+extension PurchaseFacts {
+    /// The identifiers whose environment and Apple Account the purchase tells.
+    package var identifiers: [KnownIdentifier] {
+        Set([transactionID, originalTransactionID]).map {
+            KnownIdentifier(identifier: $0, environment: environment, appTransactionID: appTransactionID)
+        }
+    }
+}
+
+extension KnownIdentifier {
+    /// What transactions tell, each once and in ascending order.
+    static func all(of transactions: [Transaction]) -> [KnownIdentifier] {
+        Set(transactions.flatMap(\.facts.identifiers)).sorted { $0.identifier < $1.identifier }
+    }
+}

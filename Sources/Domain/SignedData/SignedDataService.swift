@@ -80,7 +80,7 @@ extension SignedDataService {
         _ checked: [CheckedData], to user: UserID, _ call: UpstreamCall
     ) async throws(ServiceError) -> [LinkOutcome] {
         let transactions = checked.compactMap(\.transaction)
-        try await memory.remember(Self.entries(transactions), app: call.app.slug)
+        try await memory.remember(KnownIdentifier.all(of: transactions), app: call.app.slug)
         try await links.learn(from: transactions, app: call.app.slug, at: now())
         var outcomes: [LinkOutcome] = []
         for data in checked { outcomes.append(try await link(data, to: user, call)) }
@@ -119,17 +119,6 @@ extension SignedDataService {
         case .keep, .replace, .insert, .transfer: return .linked
         case .conflict(let other): return .conflict(owner: other.user)
         }
-    }
-
-    private static func entries(_ transactions: [Transaction]) -> [KnownIdentifier] {
-        let entries = transactions.flatMap { transaction in
-            [transaction.transactionID, transaction.originalTransactionID].map {
-                KnownIdentifier(
-                    identifier: $0, environment: transaction.environment,
-                    appTransactionID: transaction.appTransactionID)
-            }
-        }
-        return Set(entries).sorted { $0.identifier < $1.identifier }
     }
 }
 
