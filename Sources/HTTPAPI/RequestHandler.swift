@@ -36,12 +36,14 @@ package struct RequestHandler: Sendable {
     private let logger: Logger
     let meter: RequestMeter
     let clock: HTTPDateClock
+    private let now: WallClock
     let makeRequestID: @Sendable () -> String
     let overload: OverloadResponse
 
     /// A listener with these routes.
     ///
-    /// `authenticator` is nil for a listener that is open to whoever reaches its listener; `now` dates the `Date` header.
+    /// `authenticator` is nil for a listener that is open to whoever reaches its listener; `now` dates the `Date` header and
+    /// tells whether a client's certificate has expired.
     package init(
         _ options: Options, routes: [Route], authenticator: Authenticator?, metrics: any MetricsFactory,
         now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
@@ -52,6 +54,7 @@ package struct RequestHandler: Sendable {
         self.authenticator = authenticator
         meter = RequestMeter(listener: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
+        self.now = now
         self.logger = logger
         self.makeRequestID = makeRequestID
         let placeholder = "00000000-0000-0000-0000-000000000000"
@@ -61,14 +64,22 @@ package struct RequestHandler: Sendable {
 
     /// What a listener calls for every request: answers it; every failure becomes a problem answer.
     ///
-    /// Cancelled when the client goes away. `place`: what the request may let go while it waits.
+    /// Cancelled when the client goes away.
+    ///
+    /// - Parameters:
+    ///   - request: what is asked.
+    ///   - channel: the connection.
+    ///   - peerIdentity: what the connection proves of its client.
+    ///   - slot: what the request may let go while it waits.
     package func respond(
-        to request: Request, from channel: any Channel, slot: RequestSlot? = nil
+        to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
+        slot: RequestSlot? = nil
     ) async -> Response {
         let start = ContinuousClock.now
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
         var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
         let preferences = PreferHeader(request.headers)
+        let peerIdentity = peerIdentity.valid(at: now())
         var route: Route?
         var answer: Answer
         do throws(ServiceError) {
@@ -81,7 +92,7 @@ package struct RequestHandler: Sendable {
                 to: request,
                 RequestContext(
                     requestID: requestID, start: start, preferences: preferences, caller: caller, slot: slot,
-                    peer: channel.remoteAddress),
+                    peer: channel.remoteAddress, peerIdentity: peerIdentity),
                 found, parameters)
         } catch {
             record.failure = error
@@ -106,6 +117,7 @@ package struct RequestHandler: Sendable {
         let slot: RequestSlot?
         /// The other end of the connection.
         let peer: SocketAddress?
+        let peerIdentity: PeerIdentity
     }
 
     private func respond(
@@ -135,7 +147,8 @@ package struct RequestHandler: Sendable {
             hasUnexpectedBody: try await RequestBodyReader.hasUnexpected(
                 request, route.body, maximumBytes: maximumBytes),
             caller: context.caller, deadline: context.start + min(options.deadline, wait ?? options.deadline),
-            slot: context.slot, peer: context.peer, trustedProxies: options.trustedProxies)
+            slot: context.slot, peer: context.peer, peerIdentity: context.peerIdentity,
+            trustedProxies: options.trustedProxies)
         return try await route.handler(input)
     }
 

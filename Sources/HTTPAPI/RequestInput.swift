@@ -23,6 +23,8 @@ package struct RequestInput: Sendable {
     let slot: RequestSlot?
     /// The other end of the connection.
     let peer: SocketAddress?
+    /// What the connection proves of its client.
+    let peerIdentity: PeerIdentity
     /// Who is believed about where the request came from.
     let trustedProxies: TrustedProxies
 
