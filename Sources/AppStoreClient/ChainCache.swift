@@ -5,18 +5,24 @@ import Synchronization
 
 /// Certificate chains that have been verified, so that only the first signature of a chain pays for it.
 ///
-/// Found by the raw protected header, base64url as it came (it holds `x5c` and hardly ever differs between signatures of
-/// one leaf). Kept: the leaf's key and the time in which all three certificates are valid; the caller still checks the
-/// signing date against it each time. Bound: `capacity` chains, those go first that have not been used for longest.
-/// Lifetime: `lifetime` from insertion. Only verified chains enter.
+/// Kept by what was verified, the leaf and its issuer: whatever else a header says makes no second entry. Kept: the leaf's key,
+/// the time in which all three certificates are valid, and the header of the token that it last verified, by whose bytes a
+/// chain is found without reading the header (it holds `x5c` and hardly ever differs between signatures of one leaf). The
+/// caller still checks the signing date each time. Bound: `capacity` chains, those go first that have not been used for
+/// longest. Lifetime: `lifetime` from the verification of the chain. Only a token that has verified as a whole puts its chain
+/// here or counts as its use: anybody can send Apple's certificates with a signature that is none.
 ///
 /// A chain that has been used often gets a table of its key's multiples, made in the background.
 final class ChainCache: Sendable {
-    /// A signer whose chain has been verified.
+    /// A signer whose chain has been verified, as the header of one token names it.
     struct TrustedSigner: Sendable {
+        /// The certificates in DER that were verified: the leaf's, then its issuer's.
+        let certificates: [[UInt8]]
         let signer: KnownSigner
         /// The time in which the chain holds.
         let validity: Range<Date>
+        /// When the chain was verified.
+        let verifiedAt: ContinuousClock.Instant
     }
 
     /// When chains get tables, which cost time once and memory for as long as the chain is kept.
@@ -36,7 +42,6 @@ final class ChainCache: Sendable {
 
     private struct Entry {
         var trusted: TrustedSigner
-        var expires: ContinuousClock.Instant
         var uses = 0
         /// Whether the key has a table or will have one.
         var hasTable = false
@@ -45,7 +50,8 @@ final class ChainCache: Sendable {
     private let capacity: Int
     private let lifetime: Duration
     private let precomputation: Precomputation
-    private let now: @Sendable () -> ContinuousClock.Instant
+    /// A monotonic clock.
+    let now: @Sendable () -> ContinuousClock.Instant
     /// The last used first.
     ///
     /// A header is mostly the first one's, and a few hundred comparisons that end at the first
@@ -62,39 +68,67 @@ final class ChainCache: Sendable {
         self.now = now
     }
 
-    /// What is known of a header, if its chain has been verified and holds at the given date.
+    /// Who a header stands for, if it is that of a token that has verified and its chain holds at the given date.
     func trusted(_ rawHeader: ArraySlice<UInt8>, at date: Date) -> TrustedSigner? {
-        let instant = now()
-        let (trusted, isTableDue) = entries.withLock { entries -> (TrustedSigner?, Bool) in
-            guard let index = entries.firstIndex(where: { Self.matches($0, rawHeader) }),
-                entries[index].expires > instant, entries[index].trusted.validity.contains(date)
-            else { return (nil, false) }
-            if index > 0 { entries.insert(entries.remove(at: index), at: 0) }
-            entries[0].uses += 1
-            let isUsedEnough = !entries[0].hasTable && entries[0].uses.isMultiple(of: precomputation.uses)
-            return (entries[0].trusted, isUsedEnough && grantTable(among: &entries, at: instant))
-        }
-        if let trusted, isTableDue { precompute(trusted.signer.key) }
-        return trusted
+        trusted(at: date) { Self.matches($0, rawHeader) }
     }
 
-    /// Keeps a signer whose chain has been verified.
-    func insert(_ trusted: TrustedSigner) {
-        let expires = now() + lifetime
-        entries.withLock { entries in
-            var entry = Entry(trusted: trusted, expires: expires)
-            if let index = entries.firstIndex(where: { Self.matches($0, trusted.signer.header.rawSegment[...]) }) {
-                let previous = entries.remove(at: index)
-                // The same key again, whose table is as good as it was.
-                if previous.trusted.signer.key == trusted.signer.key {
-                    entry = previous
-                    entry.trusted = TrustedSigner(signer: previous.trusted.signer, validity: trusted.validity)
-                    entry.expires = expires
-                }
-            }
-            entries.insert(entry, at: 0)
-            if entries.count > capacity { entries.removeLast() }
+    /// Who a header stands for, if its chain has been verified and holds at the given date.
+    ///
+    /// - Throws: ``JOSEError/library(_:)`` only when libcrypto itself fails.
+    func trusted(
+        _ certificates: [[UInt8]], of header: JOSEHeader, at date: Date
+    ) throws(JOSEError) -> TrustedSigner? {
+        guard let known = trusted(at: date, where: { $0.trusted.certificates == certificates }) else { return nil }
+        return TrustedSigner(
+            certificates: known.certificates, signer: try KnownSigner(header: header, key: known.signer.key),
+            validity: known.validity, verifiedAt: known.verifiedAt)
+    }
+
+    private func trusted(at date: Date, where isMeant: (Entry) -> Bool) -> TrustedSigner? {
+        let instant = now()
+        return entries.withLock { entries in
+            guard let entry = entries.first(where: isMeant), !isExpired(entry, at: instant),
+                entry.trusted.validity.contains(date)
+            else { return nil }
+            return entry.trusted
         }
+    }
+
+    /// Keeps a signer of whom a token has verified as a whole, and counts that use.
+    func use(_ trusted: TrustedSigner) {
+        let instant = now()
+        let key = entries.withLock { entries -> ECPublicKey? in
+            if let index = entries.firstIndex(where: { $0.trusted.certificates == trusted.certificates }) {
+                if index > 0 { entries.insert(entries.remove(at: index), at: 0) }
+                entries[0].trusted = Self.merged(entries[0].trusted, trusted)
+            } else {
+                entries.insert(Entry(trusted: trusted), at: 0)
+                if entries.count > capacity { entries.removeLast() }
+            }
+            entries[0].uses += 1
+            let isUsedEnough = !entries[0].hasTable && entries[0].uses.isMultiple(of: precomputation.uses)
+            guard isUsedEnough, grantTable(among: &entries, at: instant) else { return nil }
+            return entries[0].trusted.signer.key
+        }
+        if let key { precompute(key) }
+    }
+
+    /// A chain as it was used last, with the key that may have a table.
+    private static func merged(_ known: TrustedSigner, _ latest: TrustedSigner) -> TrustedSigner {
+        var signer = known.signer
+        if latest.signer.header.rawSegment != signer.header.rawSegment,
+            let other = try? KnownSigner(header: latest.signer.header, key: signer.key)
+        {
+            signer = other
+        }
+        return TrustedSigner(
+            certificates: known.certificates, signer: signer, validity: latest.validity,
+            verifiedAt: max(known.verifiedAt, latest.verifiedAt))
+    }
+
+    private func isExpired(_ entry: Entry, at instant: ContinuousClock.Instant) -> Bool {
+        entry.trusted.verifiedAt + lifetime <= instant
     }
 
     /// How many chains are held.
@@ -102,7 +136,7 @@ final class ChainCache: Sendable {
 
     /// Gives the first entry a table if few enough have one, not counting those that are of no use any more.
     private func grantTable(among entries: inout [Entry], at instant: ContinuousClock.Instant) -> Bool {
-        entries.removeAll { $0.expires <= instant }
+        entries = entries.prefix(1) + entries.dropFirst().filter { !isExpired($0, at: instant) }
         entries[0].hasTable = entries.count(where: \.hasTable) < precomputation.maximumTables
         return entries[0].hasTable
     }

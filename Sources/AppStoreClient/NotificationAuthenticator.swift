@@ -64,7 +64,15 @@ package struct NotificationAuthenticator: NotificationVerifier {
         _ signed: String
     ) async throws(ServiceError) -> (members: JSONMembers, origin: SignedDataOrigin) {
         switch try await bound.authenticated(signed, .notification, by: decoder.verifier) {
-        case .success(let data): return (data.verified.members, data.origin)
+        case .success(let data):
+            let members = data.verified.members
+            // Every app's users have transactions that Apple signed, and can send them here.
+            guard ["notificationUUID", "notificationType"].allSatisfy({ members[$0]?.string?.isEmpty == false }) else {
+                throw ServiceError(
+                    .signatureInvalid, "Apple signed this, but not as a notification.",
+                    cause: "notificationUUID or notificationType is missing")
+            }
+            return (members, data.origin)
         case .failure(let fault):
             if fault.status == .environmentNotSupported { throw ServiceError(.environmentNotSupported, fault.detail) }
             throw ServiceError(.signatureInvalid, "Apple did not sign this notification.", cause: fault.detail)

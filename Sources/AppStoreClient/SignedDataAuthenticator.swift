@@ -113,7 +113,7 @@ extension ChainCheckBound {
         }
         return try await check { () throws(ServiceError) in
             Result { () throws(SignedDataFault) in
-                Authenticated(verified: try verifier.authenticate(data), origin: data.origin)
+                Authenticated(verified: try verifier.authenticate(data, known: nil), origin: data.origin)
             }
         }
     }

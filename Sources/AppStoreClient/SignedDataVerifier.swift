@@ -16,6 +16,9 @@ package struct SignedDataVerifier: Sendable {
     /// The marker extension of Apple's intermediate.
     static let intermediateExtension = "1.2.840.113635.100.6.2.1"
 
+    /// How many certificates `x5c` holds.
+    private static let chainLength = 3
+
     private let roots: [Certificate]
     private let chains: ChainCache
     private let now: WallClock
@@ -53,7 +56,7 @@ package struct SignedDataVerifier: Sendable {
     ) throws(ServiceError) -> Verified {
         do throws(SignedDataFault) {
             let data = try read(compact, kind)
-            let verified = try authenticate(data)
+            let verified = try authenticate(data, known: knownSigner(of: data))
             if let fault = data.origin.fault(kind, app: app, environment: environment) { throw fault }
             return verified
         } catch {
@@ -64,18 +67,30 @@ package struct SignedDataVerifier: Sendable {
         }
     }
 
-    private func signer(of token: CompactJWS, at date: Date) throws -> KnownSigner {
-        if let trusted = chains.trusted(token.protectedHeader, at: date) { return trusted.signer }
+    /// Verifies the chain of a token.
+    private func signer(of token: CompactJWS, at date: Date) throws -> ChainCache.TrustedSigner {
+        let verifiedAt = chains.now()
         let header = try token.parseHeader()
-        guard let certificates = header.certificateChain, certificates.count == 3 else {
+        guard let certificates = header.certificateChain, certificates.count == Self.chainLength else {
             throw SignedDataFault(.invalidChainLength, "x5c does not hold three certificates")
         }
         let chain = try CertificateChain.verify(
             leaf: certificates[0], intermediate: certificates[1], roots: roots, at: date,
             requiredLeafExtension: Self.leafExtension, requiredIntermediateExtension: Self.intermediateExtension)
-        let signer = try KnownSigner(header: header, key: chain.leafPublicKey)
-        chains.insert(ChainCache.TrustedSigner(signer: signer, validity: chain.validity))
-        return signer
+        return ChainCache.TrustedSigner(
+            certificates: Array(certificates.prefix(2)),
+            signer: try KnownSigner(header: header, key: chain.leafPublicKey), validity: chain.validity,
+            verifiedAt: verifiedAt)
+    }
+
+    /// The signer whom a token names, if that chain has been verified before.
+    private func knownSigner(of token: CompactJWS, at date: Date) -> ChainCache.TrustedSigner? {
+        if let trusted = chains.trusted(token.protectedHeader, at: date) { return trusted }
+        // A chain that is known may come with another header.
+        guard chains.count > 0, let header = try? token.parseHeader(), let certificates = header.certificateChain,
+            certificates.count == Self.chainLength
+        else { return nil }
+        return try? chains.trusted(Array(certificates.prefix(2)), of: header, at: date)
     }
 }
 
@@ -107,21 +122,23 @@ extension SignedDataVerifier {
 
     /// Who claims to have signed the data, if those certificates have been verified before, so that authenticating the
     /// data is quick.
-    func knownSigner(of data: Unverified) -> KnownSigner? {
-        chains.trusted(data.token.protectedHeader, at: date(of: data))?.signer
+    func knownSigner(of data: Unverified) -> ChainCache.TrustedSigner? {
+        knownSigner(of: data.token, at: date(of: data))
     }
 
     /// Checks that Apple signed the data.
     ///
-    /// `known`: its signer, if that has been looked up already.
+    /// `known`: its signer, as ``knownSigner(of:)`` has found it; nil has its chain verified.
     ///
     /// - Returns: the payload with its members, whosever it is.
     /// - Throws: the check that failed.
     func authenticate(
-        _ data: Unverified, known: KnownSigner? = nil
+        _ data: Unverified, known: ChainCache.TrustedSigner?
     ) throws(SignedDataFault) -> Verified {
         try Self.judging(.verificationFailure) { () throws in
-            try data.token.verify(with: known ?? signer(of: data.token, at: date(of: data)))
+            let trusted = try known ?? signer(of: data.token, at: date(of: data))
+            try data.token.verify(with: trusted.signer)
+            chains.use(trusted)
             return Verified(payload: data.payload, members: data.members)
         }
     }

@@ -35,24 +35,29 @@ struct ChainCachePrecomputationTests {
         }
     }
 
-    private func trusted(_ name: String, _ key: ECPublicKey? = nil) throws -> ChainCache.TrustedSigner {
+    private func trusted(
+        _ name: String, _ dependencies: Dependencies, key: ECPublicKey? = nil
+    ) throws -> ChainCache.TrustedSigner {
         ChainCache.TrustedSigner(
+            certificates: [Array(name.utf8), [1]],
             signer: try KnownSigner(
                 header: JOSEHeader(keyID: name), key: try key ?? ECPrivateKey.generate().publicKey),
-            validity: date..<date + 1)
+            validity: date..<date + 1, verifiedAt: dependencies.instant.withLock(\.self))
     }
 
     private func use(_ cache: ChainCache, _ chain: ChainCache.TrustedSigner, times: Int) throws -> KnownSigner {
-        for _ in 1..<times { _ = cache.trusted(chain.signer.header.rawSegment[...], at: date) }
+        for _ in 0..<times {
+            cache.use(try #require(cache.trusted(chain.signer.header.rawSegment[...], at: date)))
+        }
         return try #require(cache.trusted(chain.signer.header.rawSegment[...], at: date)).signer
     }
 
     @Test func `a chain gets a table once it has been used often, in the background`() throws {
         let dependencies = Dependencies()
         let cache = dependencies.cache()
-        let chain = try trusted("a")
-        cache.insert(chain)
-        _ = try use(cache, chain, times: 2)
+        let chain = try trusted("a", dependencies)
+        cache.use(chain)
+        _ = try use(cache, chain, times: 1)
         #expect(dependencies.runBackground() == 0)
         #expect(try !use(cache, chain, times: 1).key.hasPrecomputedMultiples)
         #expect(dependencies.runBackground() == 1)
@@ -63,9 +68,9 @@ struct ChainCachePrecomputationTests {
     @Test func `no more chains than the bound have a table`() throws {
         let dependencies = Dependencies()
         let cache = dependencies.cache()
-        let chains = try ["a", "b", "c"].map { try trusted($0) }
+        let chains = try ["a", "b", "c"].map { try trusted($0, dependencies) }
         for chain in chains {
-            cache.insert(chain)
+            cache.use(chain)
             _ = try use(cache, chain, times: 9)
         }
         #expect(dependencies.runBackground() == 2)
@@ -76,13 +81,13 @@ struct ChainCachePrecomputationTests {
     @Test func `an expired chain makes room for another's table`() throws {
         let dependencies = Dependencies()
         let cache = dependencies.cache(maximumTables: 1)
-        let old = try trusted("old")
-        let new = try trusted("new")
-        cache.insert(old)
+        let old = try trusted("old", dependencies)
+        cache.use(old)
         _ = try use(cache, old, times: 3)
         dependencies.instant.withLock { $0 += .seconds(30) }
-        cache.insert(new)
-        _ = try use(cache, new, times: 3)
+        let new = try trusted("new", dependencies)
+        cache.use(new)
+        _ = try use(cache, new, times: 2)
         #expect(dependencies.runBackground() == 1)
         dependencies.instant.withLock { $0 += .seconds(30) }
         #expect(try !use(cache, new, times: 3).key.hasPrecomputedMultiples)
@@ -91,20 +96,18 @@ struct ChainCachePrecomputationTests {
         #expect(cache.count == 1)
     }
 
-    @Test func `a chain that is verified again keeps its table if it is the same key`() throws {
+    @Test func `a chain that is verified again keeps its table`() throws {
         let dependencies = Dependencies()
         let cache = dependencies.cache()
-        let chain = try trusted("a")
-        cache.insert(chain)
+        let chain = try trusted("a", dependencies)
+        cache.use(chain)
         _ = try use(cache, chain, times: 3)
         #expect(dependencies.runBackground() == 1)
         dependencies.instant.withLock { $0 += .seconds(60) }
         #expect(cache.trusted(chain.signer.header.rawSegment[...], at: date) == nil)
         let sameKey = try ECPublicKey(rawRepresentation: chain.signer.key.rawRepresentation)
-        cache.insert(try trusted("a", sameKey))
+        cache.use(try trusted("a", dependencies, key: sameKey))
         #expect(try use(cache, chain, times: 1).key.hasPrecomputedMultiples)
-        cache.insert(try trusted("a"))
-        #expect(try !use(cache, chain, times: 1).key.hasPrecomputedMultiples)
         #expect(cache.count == 1)
     }
 }

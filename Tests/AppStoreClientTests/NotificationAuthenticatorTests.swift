@@ -96,6 +96,15 @@ struct NotificationAuthenticatorTests {
         #expect(await refusal(genuine) == nil)
     }
 
+    @Test func `what Apple signed as something else is refused like what it did not sign`() async throws {
+        let transaction = try signer.transaction()
+        let nameless = try signer.sign(
+            #"{"notificationType":"TEST","notificationUUID":"","data":{\#(Self.subject)}}"#)
+        for wrong in [transaction, try signer.renewalInfo(), try signer.appTransaction(), nameless] {
+            #expect(await refusal(wrong)?.reason == .signatureInvalid)
+        }
+    }
+
     @Test(arguments: ["Xcode", "LocalTesting"])
     func `what Xcode signed is told apart`(environment: String) async throws {
         let signed = try notification(

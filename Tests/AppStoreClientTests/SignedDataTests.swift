@@ -123,4 +123,34 @@ struct SignedDataTests {
             try signer.verifier.verify(signed, .transaction, app: app, environment: .production)
         }
     }
+
+    // MARK: Chains
+
+    /// Apple's certificates, which are public, with another member in the header and a signature that is none.
+    private func forged(_ number: Int, _ payload: String) throws -> String {
+        let genuine = try signer.sign(payload).split(separator: ".")
+        let header = String(decoding: try #require(Base64URL.decode(String(genuine[0]))), as: UTF8.self)
+        let other = header.replacing("{", with: #"{"zz":"\#(number)","#, maxReplacements: 1)
+        return "\(Base64URL.encode(Array(other.utf8))).\(genuine[1]).\(genuine[2])"
+    }
+
+    @Test func `forged headers neither enter the cache nor push out what is in it`() throws {
+        let payload = #"{"bundleId":"com.example.coins","environment":"Production","signedDate":1700000000000}"#
+        let verifier = signer.verifier
+        let genuine = try verifier.read(try signer.sign(payload), .transaction)
+        func tryForged() throws {
+            for number in 0..<100 {
+                let data = try verifier.read(try forged(number, payload), .transaction)
+                let known = verifier.knownSigner(of: data)
+                #expect(throws: SignedDataFault.self) { try verifier.authenticate(data, known: known) }
+            }
+        }
+        try tryForged()
+        #expect(verifier.knownSigner(of: genuine) == nil)
+        _ = try verifier.authenticate(genuine, known: nil)
+        try tryForged()
+        #expect(verifier.knownSigner(of: genuine) != nil)
+        // A forged one needs no room among the checks of chains that nobody knows.
+        #expect(verifier.knownSigner(of: try verifier.read(try forged(1, payload), .transaction)) != nil)
+    }
 }
