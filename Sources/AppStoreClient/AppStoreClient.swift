@@ -19,25 +19,37 @@ package final class AppStoreClient: Sendable {
     let meter: UpstreamMeter
     let decoder: SignedDataDecoder
     let environments: EnvironmentMemory
+    private let acceptance: TokenAcceptance
 
     package init(
         configuration: UpstreamConfiguration, client: CurlClient, tokens: any TokenSource, budget: any CallBudget,
-        verifier: SignedDataVerifier, memory: any TransactionMemory, retries: RetryPolicy = RetryPolicy(),
-        breaker: CircuitBreakerPolicy = .standard, clock: ServiceClock, meter: UpstreamMeter, logger: Logger
+        verifier: SignedDataVerifier, memory: any TransactionMemory, releases: any ReleaseMemory,
+        retries: RetryPolicy = RetryPolicy(), breaker: CircuitBreakerPolicy = .standard, clock: ServiceClock,
+        meter: UpstreamMeter, logger: Logger
     ) {
         transport = AppleTransport(configuration: configuration, client: client)
         self.tokens = tokens
         self.budget = budget
         breakers = CircuitBreakers(policy: breaker, clock: clock, meter: meter, logger: logger)
+        acceptance = TokenAcceptance(store: releases, logger: logger)
         unauthorized = UnauthorizedDiagnosis(
-            probe: TokenProbe(transport: transport, budget: budget), tokens: tokens, clock: clock, meter: meter,
-            logger: logger)
+            probe: TokenProbe(transport: transport, budget: budget), tokens: tokens, acceptance: acceptance,
+            clock: clock, meter: meter, logger: logger)
         flights = SingleFlight(clock: clock)
         self.retries = retries
         self.clock = clock
         self.meter = meter
         decoder = SignedDataDecoder(verifier: verifier, meter: meter)
         environments = EnvironmentMemory(store: memory, logger: logger)
+    }
+
+    /// Writes to the store what answers have told since the last time: the environments of identifiers, and which apps have a
+    /// release in Production.
+    ///
+    /// To be called at intervals, and once when no more calls are made: no answer waits for it.
+    package func saveMemory() async {
+        await environments.save()
+        await acceptance.save()
     }
 }
 

@@ -26,13 +26,17 @@ final class UnauthorizedDiagnosis: Sendable {
     private let clock: ServiceClock
     private let meter: UpstreamMeter
     private let logger: Logger
-    private let acceptance = TokenAcceptance()
+    private let acceptance: TokenAcceptance
     private let findings = Mutex<[AppEnvironment: Held]>([:])
     private let examinations: SingleFlight<AppEnvironment, Conclusion>
 
-    init(probe: TokenProbe, tokens: any TokenSource, clock: ServiceClock, meter: UpstreamMeter, logger: Logger) {
+    init(
+        probe: TokenProbe, tokens: any TokenSource, acceptance: TokenAcceptance, clock: ServiceClock,
+        meter: UpstreamMeter, logger: Logger
+    ) {
         self.probe = probe
         self.tokens = tokens
+        self.acceptance = acceptance
         self.clock = clock
         self.meter = meter
         self.logger = logger
@@ -115,7 +119,8 @@ final class UnauthorizedDiagnosis: Sendable {
         return false
     }
 
-    /// What is wrong with a key that is refused by a clock that agrees with ours; nil when Apple does not answer.
+    /// What is wrong with a key that is refused by a clock that agrees with ours; nil when Apple does not answer, or the store
+    /// does not tell what decides.
     private func causeInKey(
         _ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, _ deadline: CallDeadline
     ) async -> UnauthorizedFinding.Cause? {
@@ -124,8 +129,8 @@ final class UnauthorizedDiagnosis: Sendable {
         case .nothing:
             return nil
         case .accepted:
-            let isReleaseMissing = environment == .production && !acceptance.hasSucceededInProduction(app)
-            return isReleaseMissing ? .noProductionRelease : .refusedHere
+            guard environment == .production else { return .refusedHere }
+            return await acceptance.hasSucceededInProduction(app).map { $0 ? .refusedHere : .noProductionRelease }
         case .refused:
             let isKeyGood = acceptance.isAcceptedForOthers(keyID: token.keyID, than: app, at: clock.monotonicNow())
             return isKeyGood ? .bundleIDRefused : .keyRefused

@@ -75,3 +75,22 @@ enum KnownIdentifierRow {
         ).execute(arguments: [maximum, entries.count + forgettingSlack])
     }
 }
+
+// MARK: Releases
+
+extension SQLiteStore: ReleaseMemory {
+    package func hasRelease(bundleID: String) async throws(ServiceError) -> Bool {
+        try await read("read whether an app has a release") { database in
+            try Int.fetchOne(
+                database, sql: "SELECT 1 FROM productionRelease WHERE bundleId = ?", arguments: [bundleID]) != nil
+        }
+    }
+
+    package func rememberReleases(ofBundleIDs bundleIDs: Set<String>) async throws(ServiceError) {
+        try await write("remember that apps have a release") { database in
+            let statement = try database.cachedStatement(
+                sql: "INSERT INTO productionRelease (bundleId) VALUES (?) ON CONFLICT DO NOTHING")
+            for bundleID in bundleIDs.sorted() { try statement.execute(arguments: [bundleID]) }
+        }
+    }
+}

@@ -146,6 +146,15 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("0016 production releases") { database in
+            try database.execute(
+                sql: """
+                    -- Apps of which Apple's Production has once taken a token.
+                    CREATE TABLE productionRelease (
+                        bundleId TEXT PRIMARY KEY
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         return migrator
     }
 

@@ -1,6 +1,7 @@
 import AppStoreAPI
 import Domain
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -123,6 +124,50 @@ struct UnauthorizedTests {
                 #expect(outcome.reason == .appleUnauthorized)
                 #expect(outcome.error?.cause == "refused_here, key ACTIVE")
             })
+    }
+
+    /// What a call says of Production's 401 while the sandbox takes the key.
+    private func cause(_ parts: UpstreamFixture.Dependencies) async throws -> String? {
+        let cause = Mutex(String?.none)
+        try await UpstreamFixture.run(parts, handler: Self.apple { _, environment in environment == "production" }) {
+            let error = await $0.make(.getTransactionInfo).error
+            cause.withLock { $0 = error?.cause }
+        }
+        return cause.withLock(\.self)
+    }
+
+    @Test func `that it has succeeded is kept beyond a restart, and written once`() async throws {
+        let parts = UpstreamFixture.Dependencies()
+        try await UpstreamFixture.run(parts, handler: Self.apple { _, _ in false }) { fixture in
+            #expect(await fixture.make(.getTransactionInfo, in: .sandbox).reason == nil)
+            await fixture.client.saveMemory()
+            #expect(await parts.releases.writes == 0, "the sandbox is no release")
+            for _ in 0..<3 {
+                #expect(await fixture.make(.getTransactionInfo).reason == nil)
+                await fixture.client.saveMemory()
+            }
+            #expect(await parts.releases.writes == 1)
+        }
+        #expect(try await cause(parts) == "refused_here, key ACTIVE")
+        #expect(try await cause(UpstreamFixture.Dependencies()) == "no_production_release, key ACTIVE")
+    }
+
+    @Test func `nobody is told that there is no release by a store that cannot be read`() async throws {
+        let parts = UpstreamFixture.Dependencies()
+        await parts.releases.fail(with: ServiceError(.storeUnavailable, "The store is away."))
+        #expect(try await cause(parts) == "undetermined, key ACTIVE")
+    }
+
+    @Test func `a success that could not be kept is kept later`() async throws {
+        let parts = UpstreamFixture.Dependencies()
+        try await UpstreamFixture.run(parts, handler: Self.apple { _, _ in false }) { fixture in
+            #expect(await fixture.make(.getTransactionInfo).reason == nil)
+            await parts.releases.fail(with: ServiceError(.storeUnavailable, "The store is away."))
+            await fixture.client.saveMemory()
+            await parts.releases.fail(with: nil)
+            await fixture.client.saveMemory()
+        }
+        #expect(try await parts.releases.hasRelease(bundleID: UpstreamFixture.app.bundleID))
     }
 
     @Test func `the standby key takes over where the active one fails, and calls go on`() async throws {

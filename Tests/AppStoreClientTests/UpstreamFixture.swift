@@ -24,6 +24,7 @@ struct UpstreamFixture: Sendable {
         var tokens = FakeTokens()
         var budget = FakeBudget()
         var breaker = CircuitBreakerPolicy.standard
+        var releases = InMemoryReleaseMemory()
         var offersHTTP2 = true
         /// Whose data the client trusts; nobody's when nil.
         var signer: TestSigner?
@@ -36,8 +37,9 @@ struct UpstreamFixture: Sendable {
                     maximumResponseBytes: 1 << 20),
                 client: curl, tokens: tokens, budget: budget,
                 verifier: signer?.verifier ?? SignedDataVerifier(roots: [], now: { TestClock.date }),
-                memory: InMemoryTransactionMemory(), retries: RetryPolicy(random: { 0 }), breaker: breaker,
-                clock: clock.service(steady), meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
+                memory: InMemoryTransactionMemory(), releases: releases, retries: RetryPolicy(random: { 0 }),
+                breaker: breaker, clock: clock.service(steady),
+                meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         }
     }

@@ -101,6 +101,30 @@ package actor InMemoryTransactionMemory: TransactionMemory {
     }
 }
 
+/// What is remembered of releases, in memory; it lasts longer than a client that learnt it.
+package actor InMemoryReleaseMemory: ReleaseMemory {
+    private var released: Set<String> = []
+    private var failure: ServiceError?
+    /// How many times something was written.
+    package private(set) var writes = 0
+
+    package init() {}
+
+    /// From now on every call fails so, or none does.
+    package func fail(with failure: ServiceError?) { self.failure = failure }
+
+    package func hasRelease(bundleID: String) async throws(ServiceError) -> Bool {
+        if let failure { throw failure }
+        return released.contains(bundleID)
+    }
+
+    package func rememberReleases(ofBundleIDs bundleIDs: Set<String>) async throws(ServiceError) {
+        if let failure { throw failure }
+        writes += 1
+        released.formUnion(bundleIDs)
+    }
+}
+
 /// What was used of the budgets, in memory.
 package actor InMemoryBudgetStore: BudgetStore {
     private struct Key: Hashable {

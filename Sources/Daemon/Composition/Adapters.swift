@@ -47,7 +47,7 @@ struct Adapters: Sendable {
         client = AppStoreClient(
             configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
             budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
-            clock: clock, meter: meter, logger: logger)
+            releases: store, clock: clock, meter: meter, logger: logger)
         ports = Services.Ports(
             store: store, changes: store.changes, appStore: client,
             signatures: StoreKitSigner(keys: keys, clock: clock, metrics: metrics),

@@ -93,7 +93,7 @@ private func lifecycle(
     ]
     let apple: [any Service] = [
         PeriodicService.budgets(adapters.checkpoint, clock: clock, logger: logger),
-        PeriodicService.environments(clock: clock, save: adapters.client.saveEnvironments),
+        PeriodicService.memory(clock: clock, save: adapters.client.saveMemory),
         PeriodicService.takeovers(adapters.takeovers, clock: clock),
         CurlService(client: adapters.curl),
         PeriodicService.tokens(adapters.minter, of: services.apps.all, clock: clock),

@@ -57,9 +57,9 @@ extension PeriodicService {
         }
     }
 
-    /// Writes what Apple's answers told of identifiers: each second, which is what a kill may forget, and at the end; an entry
-    /// that is forgotten costs one call.
-    static func environments(
+    /// Writes what Apple's answers told of identifiers and of apps: each second, which is what a kill may forget, and at the
+    /// end; an entry that is forgotten costs one call.
+    static func memory(
         clock: C, save: @escaping @Sendable () async -> Void
     ) -> PeriodicService {
         PeriodicService(every: .seconds(1), also: .last, clock: clock, work: save)

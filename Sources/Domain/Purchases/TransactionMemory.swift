@@ -39,3 +39,15 @@ extension KnownIdentifier {
         Set(transactions.flatMap(\.facts.identifiers)).sorted { $0.identifier < $1.identifier }
     }
 }
+
+/// Remembers which apps have a release: Apple's Production has once taken a token of theirs.
+///
+/// It tells a key that Production refuses from an app that Production does not know yet. A release is never taken back, so
+/// that nothing is ever forgotten; there is one entry an app.
+package protocol ReleaseMemory: Sendable {
+    /// Whether Production has ever taken a token of the app with this bundle id.
+    func hasRelease(bundleID: String) async throws(ServiceError) -> Bool
+
+    /// Records that it has, for each of these apps.
+    func rememberReleases(ofBundleIDs bundleIDs: Set<String>) async throws(ServiceError)
+}

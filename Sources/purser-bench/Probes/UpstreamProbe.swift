@@ -108,7 +108,8 @@ struct UpstreamProbe: Probe {
             client: curl, tokens: minter,
             budget: RateBudgets(policy: RatePolicy(limits: [:]), clock: BudgetClock(now: { Date() })),
             verifier: SignedDataVerifier(roots: [root], now: { Date() }), memory: ForgetfulMemory(),
-            clock: ServiceClock(now: { Date() }), meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
+            releases: ForgetfulMemory(), clock: ServiceClock(now: { Date() }),
+            meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
             logger: Self.logger)
     }
 
@@ -116,7 +117,7 @@ struct UpstreamProbe: Probe {
 }
 
 /// Remembers nothing; the calls of this probe need no memory.
-private struct ForgetfulMemory: TransactionMemory {
+private struct ForgetfulMemory: TransactionMemory, ReleaseMemory {
     func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier] { [] }
 
     func identifiers(
@@ -124,4 +125,8 @@ private struct ForgetfulMemory: TransactionMemory {
     ) async throws(ServiceError) -> Set<String> { [] }
 
     func remember(_ entries: [KnownIdentifier], app: String) async throws(ServiceError) {}
+
+    func hasRelease(bundleID: String) async throws(ServiceError) -> Bool { false }
+
+    func rememberReleases(ofBundleIDs bundleIDs: Set<String>) async throws(ServiceError) {}
 }
