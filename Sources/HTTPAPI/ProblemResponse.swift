@@ -87,7 +87,8 @@ package enum ProblemResponse {
         case .appleRejected: error.apple.map { HTTPResponse.Status(code: $0.httpStatus) } ?? .badRequest
         case .appleUnauthorized, .appleAppUnknown, .appleAnswerInvalid, .environmentNotSupported, .outcomeUnknown:
             .badGateway
-        case .appleUnavailable, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy,
+        case .appleUnavailable, .keyUnavailable, .storeUnavailable, .auditUnavailable, .notificationMisdirected,
+            .verificationBusy,
             .overloaded:
             .serviceUnavailable
         case .deadlineExceeded: .gatewayTimeout
@@ -155,6 +156,7 @@ package enum ProblemResponse {
         case .keyUnavailable: "No key can sign for this app"
         case .overloaded: "Too many requests at once"
         case .storeUnavailable: "The store cannot be used"
+        case .auditUnavailable: "The audit cannot be written"
         case .internalError: "Internal error"
         }
     }

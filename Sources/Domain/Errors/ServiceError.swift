@@ -214,6 +214,7 @@ extension ServiceError {
         // Ourselves.
         case keyUnavailable = "key-unavailable"
         case storeUnavailable = "store-unavailable"
+        case auditUnavailable = "audit-unavailable"
         case overloaded = "overloaded"
         case internalError = "internal-error"
 
@@ -237,7 +238,8 @@ extension ServiceError {
                 .failedPrecondition
             case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .resourceExhausted
             case .appleUnauthorized, .appleAppUnknown, .appleUnavailable, .appleAnswerInvalid, .environmentNotSupported,
-                .outcomeUnknown, .keyUnavailable, .storeUnavailable, .notificationMisdirected, .verificationBusy,
+                .outcomeUnknown, .keyUnavailable, .storeUnavailable, .auditUnavailable, .notificationMisdirected,
+                .verificationBusy,
                 .overloaded:
                 .unavailable
             case .deadlineExceeded: .deadlineExceeded

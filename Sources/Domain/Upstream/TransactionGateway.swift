@@ -131,7 +131,7 @@ package struct TransactionPages: AsyncSequence, Sendable {
         }
 
         package mutating func next(
-            isolation actor: isolated (any Actor)?
+            isolation actor: isolated (any _Concurrency.Actor)?
         ) async throws(ServiceError) -> TransactionPage? {
             guard !isFinished else { return nil }
             let page = try await fetch(revision, call)

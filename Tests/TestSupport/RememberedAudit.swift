@@ -1,0 +1,38 @@
+package import Domain
+import Synchronization
+
+/// Remembers what was done, and fails as it is told; a user's pseudonym is the user's id, turned round.
+package final class RememberedAudit: AuditTrail {
+    private struct State {
+        var acts: [AuditAct] = []
+        var isFailing = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Everything that was kept, in order.
+    package var acts: [AuditAct] { state.withLock(\.acts) }
+
+    /// The acts of one kind.
+    package func acts(_ action: AuditAct.Action) -> [AuditAct] { acts.filter { $0.action == action } }
+
+    /// Whether nothing can be kept: acts that need a record do not happen, the others are forgotten.
+    package func fail(_ isFailing: Bool = true) { state.withLock { $0.isFailing = isFailing } }
+
+    package func record(_ act: AuditAct) async throws(ServiceError) { try keep(act) }
+
+    package func settle(_ act: AuditAct) async { try? keep(act) }
+
+    package func note(_ act: AuditAct) throws(ServiceError) { try keep(act) }
+
+    package func pseudonym(of user: UserID, app: String) async -> String? { String(user.value.reversed()) }
+
+    private func keep(_ act: AuditAct) throws(ServiceError) {
+        try state.withLock { state throws(ServiceError) in
+            guard !state.isFailing else { throw ServiceError(.auditUnavailable, "The audit cannot be written.") }
+            state.acts.append(act)
+        }
+    }
+}
