@@ -92,7 +92,9 @@ extension Endpoint.Operation {
 
     /// Finds the call of a request.
     ///
-    /// Paths are compared case by case; a path that is spelt out wins over one that takes a parameter in that place.
+    /// Paths are compared case by case. Where several fit, the one wins that is spelt out where they differ first: so
+    /// `PUT …/transactions/consumption/appAccountToken` is an answer about a transaction, however odd its id, and never the
+    /// token of a purchase.
     ///
     /// - Parameters:
     ///   - method: the HTTP method, in capitals.
@@ -101,8 +103,8 @@ extension Endpoint.Operation {
     package static func match(method: String, path: Substring) -> Match {
         let segments = path.split(separator: "/", omittingEmptySubsequences: false)
         let fitting = templates.filter { $0.fits(segments) }
-        guard let fewest = fitting.map(\.parameterCount).min() else { return .unknown }
-        let candidates = fitting.filter { $0.parameterCount == fewest }
+        guard let best = fitting.min(by: { $0.isSpeltOutEarlier(than: $1) }) else { return .unknown }
+        let candidates = fitting.filter { !best.isSpeltOutEarlier(than: $0) }
         guard let template = candidates.first(where: { $0.operation.method == method }) else {
             return .otherMethod(allowed: candidates.map(\.operation.method))
         }
@@ -113,7 +115,14 @@ extension Endpoint.Operation {
         let operation: Endpoint.Operation
         let segments: [Substring]
 
-        var parameterCount: Int { segments.count { $0.hasPrefix("{") } }
+        /// Whether it has a literal where another, which fits the same path, has a parameter first.
+        func isSpeltOutEarlier(than other: Template) -> Bool {
+            for (segment, others) in zip(segments, other.segments) where segment.hasPrefix("{") != others.hasPrefix("{")
+            {
+                return others.hasPrefix("{")
+            }
+            return false
+        }
 
         func fits(_ path: [Substring]) -> Bool {
             path.count == segments.count

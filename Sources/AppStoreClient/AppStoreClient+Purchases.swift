@@ -8,9 +8,16 @@ extension AppStoreClient: AppStoreGateway {
         let request = UpstreamRequest(.getTransactionInfo(transactionId: transactionID))
         let (response, environment) = try await find(transactionID, request, call)
         let info: TransactionInfoResponse = try parse(response)
-        return try decoder.transaction(
+        let transaction = try decoder.transaction(
             try required(info.signedTransactionInfo, "signedTransactionInfo"),
             from: .init(app: call.app, environment: environment))
+        // Signed, but whoever stands between us and Apple may have mixed up two answers.
+        guard transaction.transactionID == transactionID else {
+            throw ServiceError(
+                .appleAnswerInvalid, "Apple's answer is about another transaction than was asked for.",
+                cause: "transactionId differs from the one in the request")
+        }
+        return transaction
     }
 
     package func historyPage(

@@ -36,6 +36,42 @@ struct EndpointTests {
         #expect(match("GET", "/inApps/v1/lookup/") == .unknown)
     }
 
+    /// Every path that two calls could both mean goes to the one that is spelt out where they differ first.
+    @Test func `no path means two calls`() {
+        typealias Operation = Endpoint.Operation
+        var shared = 0
+        for one in Operation.allCases {
+            for other in Operation.allCases where one != other {
+                let segments = (one.pathTemplate.split(separator: "/"), other.pathTemplate.split(separator: "/"))
+                guard segments.0.count == segments.1.count else { continue }
+                let pairs = Array(zip(segments.0, segments.1))
+                func isParameter(_ segment: Substring) -> Bool { segment.hasPrefix("{") }
+                guard pairs.allSatisfy({ $0 == $1 || isParameter($0) || isParameter($1) }) else { continue }
+                // Where both take a parameter, neither is told by it.
+                let path =
+                    "/" + pairs.map { isParameter($0) ? (isParameter($1) ? "7" : $1) : $0 }.joined(separator: "/")
+                let first = pairs.first { isParameter($0) != isParameter($1) }
+                let expected = first.map { isParameter($0.0) ? other : one }
+                for method in [one.method, other.method] {
+                    switch Operation.match(method: method, path: path[...]) {
+                    case .found(let found, _):
+                        #expect(found.method == method, "\(path)")
+                        guard let expected else { continue }
+                        shared += 1
+                        #expect(found.pathTemplate == expected.pathTemplate, "\(method) \(path)")
+                    case .otherMethod(let allowed):
+                        #expect(expected?.method != method && !allowed.contains(method), "\(method) \(path)")
+                    case .unknown: Issue.record("\(method) \(path) means nothing")
+                    }
+                }
+            }
+        }
+        #expect(shared > 0)
+        #expect(
+            Operation.match(method: "PUT", path: "/inApps/v1/transactions/consumption/appAccountToken")
+                == .found(.sendConsumptionInformationV1, parameters: ["appAccountToken"]))
+    }
+
     @Test(arguments: [
         ("a/../b", "a%2F..%2Fb"), ("a b?c=d&e#f", "a%20b%3Fc%3Dd%26e%23f"), ("50%", "50%25"), ("Aa0-._~", "Aa0-._~"),
         ("é\u{1F600}", "%C3%A9%F0%9F%98%80"), (".", "%2E"), ("..", "%2E%2E"), ("...", "..."), ("+;,", "%2B%3B%2C"),

@@ -66,6 +66,18 @@ struct TransactionGatewayTests {
             })
     }
 
+    @Test func `an answer about another transaction is none`() async throws {
+        let signed = try signer.transaction("8")
+        try await UpstreamFixture.run(
+            parts, handler: { _ in .init(#"{"signedTransactionInfo":"\#(signed)"}"#) },
+            during: { fixture in
+                #expect(try await fixture.client.transaction("8", fixture.call()).transactionID == "8")
+                await #expect(throws: ServiceError(.appleAnswerInvalid, "")) {
+                    try await fixture.client.transaction("7", fixture.call())
+                }
+            })
+    }
+
     @Test func `4040005 leads to the sandbox only where the path takes an original transaction id`() async throws {
         try await UpstreamFixture.run(
             parts,
