@@ -71,7 +71,8 @@ struct TransactionGatewayTests {
         try await UpstreamFixture.run(
             parts, handler: { _ in .init(#"{"signedTransactionInfo":"\#(signed)"}"#) },
             during: { fixture in
-                #expect(try await fixture.client.transaction("8", fixture.call()).transactionID == "8")
+                let found = try await fixture.client.transaction("8", fixture.call())
+                #expect(found.transactionID == "8")
                 await #expect(throws: ServiceError(.appleAnswerInvalid, "")) {
                     try await fixture.client.transaction("7", fixture.call())
                 }
