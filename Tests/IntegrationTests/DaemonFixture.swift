@@ -50,8 +50,24 @@ struct DaemonFixture: Sendable {
         var searchesHistory = false
         /// Apple's id of the app, as the configuration has it; Apple's own is 42.
         var appAppleID: Int64 = 42
+        /// The state of the key that signs for `coins`, `ABCDEFGHIJ` of team `issuer`.
+        var keyState = KeyStatus.State.active
+        /// Keys besides that one.
+        var otherKeys: [OtherKey] = []
+        /// Apps besides `coins`, which the App Store need not know yet.
+        var otherApps: [App] = []
         /// Where an answer waits that a fault of the App Store delays; nil for as long as the fault says.
         var delays: Gate?
+    }
+
+    /// A key that the App Store knows as one of a team's.
+    struct OtherKey: Sendable {
+        let id: String
+        let issuerID: String
+        var state = KeyStatus.State.active
+        let apps: [String]
+
+        func file(in folder: URL) -> String { folder.appending(path: "\(id).p8").path }
     }
 
     /// Where Apple sends notifications.
@@ -145,16 +161,28 @@ struct DaemonFixture: Sendable {
         "http://\(try #require(daemon.addresses[name]))"
     }
 
-    /// Registers app and key with the simulator and describes them to the daemon.
+    /// Makes a key's file and registers it with the simulator, unless an earlier run has.
+    private static func declare(_ key: OtherKey, _ folder: URL, _ simulator: Simulator) throws -> KeyDeclaration {
+        let file = key.file(in: folder)
+        if !FileManager.default.fileExists(atPath: file) {
+            let pair = try ECPrivateKey.generate()
+            try pair.pkcs8PEM().withUnsafeBytes { Data($0) }.write(to: URL(filePath: file))
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file)
+            try simulator.state.registerKey(pair.publicKey, keyID: key.id, issuerID: key.issuerID)
+        }
+        return KeyDeclaration(
+            keyID: key.id, issuerID: key.issuerID, path: file, source: .file(allowsGroupRead: false),
+            state: key.state, apps: key.apps)
+    }
+
+    /// Registers app and keys with the simulator and describes them to the daemon.
     private static func configuration(
         _ options: Options, _ folder: URL, _ simulator: Simulator
     ) throws -> DaemonConfiguration {
-        let keyFile = folder.appending(path: "key.p8")
-        if !FileManager.default.fileExists(atPath: keyFile.path) {
-            let key = try ECPrivateKey.generate()
-            try key.pkcs8PEM().withUnsafeBytes { Data($0) }.write(to: keyFile)
-            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile.path)
-            try simulator.state.registerKey(key.publicKey, keyID: "ABCDEFGHIJ", issuerID: "issuer")
+        let main = OtherKey(id: "ABCDEFGHIJ", issuerID: "issuer", state: options.keyState, apps: ["coins"])
+        let isFirstRun = !FileManager.default.fileExists(atPath: main.file(in: folder))
+        let keys = try ([main] + options.otherKeys).map { try declare($0, folder, simulator) }
+        if isFirstRun {
             try simulator.state.register(
                 RegisteredApp(
                     bundleID: bundleID, appAppleID: 42, issuerID: "issuer",
@@ -179,20 +207,21 @@ struct DaemonFixture: Sendable {
                     production: simulator.baseURL(.production), sandbox: simulator.baseURL(.sandbox)),
                 certificateAuthorityFile: authority.path, connectTimeout: Wait.limit, attemptTimeout: Wait.limit,
                 deadline: options.deadline),
-            keys: [
-                KeyDeclaration(
-                    keyID: "ABCDEFGHIJ", issuerID: "issuer", path: keyFile.path,
-                    source: .file(allowsGroupRead: false), state: .active, apps: ["coins"])
-            ],
+            keys: keys,
             apps: [
                 App(
                     slug: "coins", bundleID: bundleID, appAppleID: options.appAppleID,
                     environments: options.environments)
-            ],
+            ] + options.otherApps,
             consumptionPolicies: options.policy.map { ["coins": $0] } ?? [:],
             callers: [
                 CallerConfiguration(
-                    caller: Caller(name: "billing", scopes: ["coins": Set(Scope.allCases)]),
+                    caller: Caller(
+                        name: "billing",
+                        scopes: Dictionary(
+                            uniqueKeysWithValues: (["coins"] + options.otherApps.map(\.slug)).map {
+                                ($0, Set(Scope.allCases))
+                            })),
                     tokenDigest: try SHA256Digest.digest(Array(token.utf8)))
             ],
             deliveries: DeliveriesConfiguration(wait: Wait.limit, lookUp: Wait.limit),

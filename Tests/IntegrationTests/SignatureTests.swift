@@ -132,7 +132,7 @@ struct SignatureTests {
 
     @Test func `a daemon signs with its key what was sent, byte for byte`() async throws {
         try await DaemonFixture.with { fixture in
-            let file = try Data(contentsOf: fixture.folder.appending(path: "key.p8"))
+            let file = try Data(contentsOf: fixture.folder.appending(path: "ABCDEFGHIJ.p8"))
             let key = try ECPrivateKey(pkcs8PEM: Array(file)).publicKey
             for (name, sample) in Self.samples {
                 let body = sample.serializedString(pretty: true)
