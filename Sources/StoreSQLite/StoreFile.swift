@@ -6,8 +6,12 @@ import Synchronization
 enum StoreFile {
     /// The file's one true name: two names of one file must not get two locks.
     ///
-    /// - Throws: `storeUnavailable` when its folder is not there.
+    /// - Throws: `storeUnavailable` when its folder is not there, or root would follow somebody else's symbolic link.
     static func resolve(_ path: String) throws(ServiceError) -> String {
+        var status = stat()
+        if geteuid() == 0, lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK, status.st_uid != 0 {
+            throw failure(path, "it is a symbolic link that is not root's, and root follows none; name the file itself")
+        }
         if let existing = realPath(path) { return existing }
         let url = URL(filePath: path)
         let folder = url.deletingLastPathComponent().path(percentEncoded: false)
@@ -24,16 +28,30 @@ enum StoreFile {
     /// open SQLite connection too.
     /// - Throws: `storeUnavailable` when it cannot be read and written, or is no file.
     static func prepare(_ path: String) throws(ServiceError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(path, reason(errno)) }
+        let (descriptor, status) = try openOwn(path)
         defer { close(descriptor) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw failure(path, reason(errno)) }
-        guard status.st_mode & S_IFMT == S_IFREG else { throw failure(path, "it is not a file") }
         guard status.st_mode & 0o077 != 0 else { return }
         guard fchmod(descriptor, status.st_mode & 0o700) == 0 else {
             throw failure(path, "others may use it (\(reason(errno))); run `chmod 600` on it")
         }
+    }
+
+    /// Opens a file of ours to read and write, and creates it with mode 0600 when it is not there.
+    ///
+    /// A symbolic link is not followed: in the daemon's folder, root must not be led to another file.
+    /// - Throws: `storeUnavailable` when it cannot be opened, or is no file.
+    static func openOwn(_ path: String) throws(ServiceError) -> (descriptor: CInt, status: stat) {
+        let descriptor = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else {
+            throw failure(path, errno == ELOOP ? "it is a symbolic link, which is not followed" : reason(errno))
+        }
+        var status = stat()
+        let code = fstat(descriptor, &status) == 0 ? 0 : errno
+        guard code == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw failure(path, code == 0 ? "it is not a file" : reason(code))
+        }
+        return (descriptor, status)
     }
 
     static func failure(_ path: String, _ reason: String) -> ServiceError {
@@ -119,8 +137,17 @@ final class StoreLock: Sendable {
     /// - Throws: `storeUnavailable` naming the file and the process that holds it.
     static func acquire(for path: String) throws(ServiceError) -> StoreLock {
         let lockPath = fileName(for: path)
-        let descriptor = open(lockPath, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw StoreFile.failure(path, "its lock \(lockPath): \(StoreFile.reason(errno))") }
+        let (descriptor, status): (CInt, stat)
+        do throws(ServiceError) {
+            (descriptor, status) = try StoreFile.openOwn(lockPath)
+        } catch {
+            throw StoreFile.failure(path, "its lock \(lockPath): \(error.cause ?? error.message)")
+        }
+        // It is written to, which must not reach a file of another name.
+        guard status.st_nlink == 1 else {
+            Foundation.close(descriptor)
+            throw StoreFile.failure(path, "its lock \(lockPath): it has another name too (a hard link)")
+        }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             let code = errno
             let holder = readHolder(descriptor)

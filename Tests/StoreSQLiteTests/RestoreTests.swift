@@ -136,6 +136,29 @@ struct RestoreTests {
         withExtendedLifetime(folder) {}
     }
 
+    @Test(arguments: ["symbolic", "hard"])
+    func `a link that was planted in place of the lock is not written through`(kind: String) async throws {
+        let (folder, file) = try await backup("new")
+        let victim = folder.file("victim")
+        try Data("precious".utf8).write(to: URL(filePath: victim))
+        let lock = folder.path + ".lock"
+        try? FileManager.default.removeItem(atPath: lock)
+        #expect((kind == "hard" ? link(victim, lock) : symlink(victim, lock)) == 0)
+        let failure = try #require(try failure(file, folder.path, replacing: true))
+        #expect(failure.contains(lock) && failure.contains(kind == "hard" ? "hard link" : "symbolic link"))
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+    }
+
+    @Test(.enabled(if: geteuid() == 0)) func `root follows nobody else's link to a store`() async throws {
+        let (folder, file) = try await backup("new")
+        let victim = folder.file("victim")
+        try Data("precious".utf8).write(to: URL(filePath: victim))
+        try? FileManager.default.removeItem(atPath: folder.path)
+        #expect(symlink(victim, folder.path) == 0 && lchown(folder.path, 65_534, 65_534) == 0)
+        #expect(try failure(file, folder.path, replacing: true)?.contains("symbolic link") == true)
+        #expect(try String(contentsOfFile: victim, encoding: .utf8) == "precious")
+    }
+
     @Test func `a store in use is not replaced`() async throws {
         let (folder, file) = try await backup("old")
         let target = try StoreFolder()

@@ -117,7 +117,7 @@ package struct OfflineStoreCommand: Sendable {
             throw FileError(path: folder, problem: String(cString: strerror(errno)))
         }
         for file in [path, path + ".lock"] where access(file, F_OK) == 0 {
-            guard chown(file, status.st_uid, status.st_gid) == 0 else {
+            guard lchown(file, status.st_uid, status.st_gid) == 0 else {
                 throw FileError(
                     path: file,
                     problem:
