@@ -30,14 +30,12 @@ package final class MasterKey: Sendable {
         self.bytes = bytes
     }
 
-    /// Reads a key as it is written in a file: 64 hexadecimal digits, and a line feed if it likes.
+    /// Reads a key as it is written in a line of a file: 64 hexadecimal digits.
     ///
     /// - Throws: `MasterKeyError`
-    package convenience init(text: SecureBytes) throws(MasterKeyError) {
+    convenience init(digits: UnsafeRawBufferPointer) throws(MasterKeyError) {
         var isMalformed = false
-        let bytes = try Self.secret { output in
-            isMalformed = !text.withUnsafeBytes { Self.decode($0, into: output) }
-        }
+        let bytes = try Self.secret { isMalformed = !Self.decode(digits, into: $0) }
         guard !isMalformed else { throw .malformed }
         try self.init(bytes)
     }
@@ -55,24 +53,26 @@ package final class MasterKey: Sendable {
         try self.init(bytes)
     }
 
-    /// The key as ``init(text:)`` reads it.
-    func text() throws(MasterKeyError) -> SecureBytes {
-        try Self.secret(count: 2 * bytes.count + 1) { output in
-            bytes.withUnsafeBytes { bytes in
-                for (index, byte) in bytes.enumerated() {
-                    output[2 * index] = Self.digits[Int(byte >> 4)]
-                    output[2 * index + 1] = Self.digits[Int(byte & 0xF)]
-                }
+    /// Length of a key as it is written in a line, in bytes, the line feed included.
+    static let lineCount = 2 * AuthenticatedEncryption.keyCount + 1
+
+    /// Writes the key as ``init(digits:)`` reads it, and a line feed.
+    ///
+    /// - Parameter output: ``lineCount`` bytes.
+    func writeLine(to output: UnsafeMutableRawBufferPointer) {
+        bytes.withUnsafeBytes { bytes in
+            for (index, byte) in bytes.enumerated() {
+                output[2 * index] = Self.digits[Int(byte >> 4)]
+                output[2 * index + 1] = Self.digits[Int(byte & 0xF)]
             }
-            output[2 * bytes.count] = UInt8(ascii: "\n")
         }
+        output[2 * bytes.count] = UInt8(ascii: "\n")
     }
 
     private static let digits = Array("0123456789abcdef".utf8)
 
     private static func decode(_ text: UnsafeRawBufferPointer, into output: UnsafeMutableRawBufferPointer) -> Bool {
-        let hasLineFeed = text.last == UInt8(ascii: "\n")
-        guard text.count - (hasLineFeed ? 1 : 0) == 2 * output.count else { return false }
+        guard text.count == 2 * output.count else { return false }
         for index in 0..<output.count {
             guard let high = digit(text[2 * index]), let low = digit(text[2 * index + 1]) else { return false }
             output[index] = high << 4 | low
@@ -90,10 +90,10 @@ package final class MasterKey: Sendable {
     }
 
     private static func secret(
-        count: Int = AuthenticatedEncryption.keyCount, fill: (UnsafeMutableRawBufferPointer) -> Void
+        fill: (UnsafeMutableRawBufferPointer) -> Void
     ) throws(MasterKeyError) -> SecureBytes {
         do throws(SecureBytesError) {
-            return try SecureBytes(count: count, fill: fill)
+            return try SecureBytes(count: AuthenticatedEncryption.keyCount, fill: fill)
         } catch {
             throw .library("\(error)")
         }
@@ -104,61 +104,16 @@ package final class MasterKey: Sendable {
 package enum MasterKeyError: Error, Sendable, Equatable, CustomStringConvertible {
     /// It is not 32 bytes, or not written as 64 hexadecimal digits.
     case malformed
+    /// More keys than are read.
+    case tooMany
     /// No entropy, no memory, or libcrypto failed.
     case library(String)
 
     package var description: String {
         switch self {
         case .malformed: "not a master key: 64 hexadecimal digits, as `openssl rand -hex 32` prints them"
+        case .tooMany: "more than \(MasterKeys.maximumCount) master keys; leave the present one and those before it"
         case .library(let text): text
         }
-    }
-}
-
-/// The file that a master key comes from.
-package enum MasterKeyFile {
-    /// The largest file read, in bytes; a key takes 65.
-    static let maximumBytes = 256
-
-    /// Reads a key that somebody else keeps: a systemd credential, or a file that the operator names.
-    ///
-    /// - Throws: `SecretFileError`
-    package static func load(_ path: String, allowsGroupRead: Bool) throws(SecretFileError) -> MasterKey {
-        let text = try SecretFile.read(path, allowsGroupRead: allowsGroupRead, maximumBytes: maximumBytes)
-        do throws(MasterKeyError) {
-            return try MasterKey(text: text)
-        } catch {
-            throw SecretFileError(path: path, problem: "\(error)")
-        }
-    }
-
-    /// Reads the key that an installation has made for itself, or makes it.
-    ///
-    /// A file is there whole or not at all, whenever the power fails, and none that is there is ever replaced.
-    ///
-    /// - Parameter path: beside the store, where backups leave it out.
-    /// - Returns: the key, and whether it was made just now.
-    /// - Throws: `SecretFileError`
-    package static func loadOrMake(_ path: String) throws(SecretFileError) -> (key: MasterKey, isNew: Bool) {
-        if access(path, F_OK) == 0 { return (try load(path, allowsGroupRead: false), false) }
-        let key: MasterKey
-        let text: SecureBytes
-        do throws(MasterKeyError) {
-            key = try MasterKey()
-            text = try key.text()
-        } catch {
-            throw SecretFileError(path: path, problem: "\(error)")
-        }
-        let draft = "\(path).new-\(UUID().uuidString)"
-        try SecretFile.create(text, at: draft)
-        defer { SecretFile.remove(draft) }
-        guard link(draft, path) == 0 else {
-            let code = errno
-            // Somebody else was quicker: that key is the installation's.
-            if code == EEXIST { return (try load(path, allowsGroupRead: false), false) }
-            throw SecretFileError(path: path, problem: "cannot be made: \(SecretFile.systemError(code))")
-        }
-        SecretFile.flushFolder(of: path)
-        return (key, true)
     }
 }

@@ -23,6 +23,12 @@ package struct SealedSecret: Sendable, Equatable {
     /// Takes what was kept; whether it opens shows when it is opened.
     package init(bytes: [UInt8]) { self.bytes = bytes }
 
+    /// Which master key it says that it is under; empty where it is too short to say it.
+    var masterKeyIdentifier: ArraySlice<UInt8> { bytes.prefix(Self.headerCount).dropFirst() }
+
+    /// The same as ``MasterKey/id``.
+    var masterKeyID: String { Hexadecimal.encode(masterKeyIdentifier) }
+
     /// Seals a secret.
     ///
     /// - Parameters:
@@ -113,6 +119,11 @@ package struct SecretIdentity: Sendable, Equatable {
     /// An In-App Purchase key of a team, for some apps in whatever order.
     package static func signingKey(_ keyID: String, issuerID: String, apps: [String]) -> SecretIdentity {
         SecretIdentity(name: "key \(keyID)", fields: ["signingKey", keyID, issuerID] + Set(apps).sorted())
+    }
+
+    /// A secret that the installation has made for itself, by what it is for.
+    package static func installationSecret(_ name: String) -> SecretIdentity {
+        SecretIdentity(name: "secret \(name)", fields: ["installationSecret", name])
     }
 
     /// What the wrap of a data key is bound to.

@@ -146,6 +146,9 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("0013 sealed secrets and imported keys") { database in
+            try database.execute(sql: sealedSecrets)
+        }
         migrator.registerMigration("0016 production releases") { database in
             try database.execute(
                 sql: """

@@ -28,7 +28,7 @@ struct DeployedConfigurationTests {
         let examples = [
             "address:", "mode:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:", "proxy:", "file:",
             "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
-            "minimumWordingVersion:", "appFamilyId:",
+            "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:",
         ]
         let shown = try text().split(separator: "\n", omittingEmptySubsequences: false).map {
             (line: Substring) -> String in
@@ -60,7 +60,8 @@ struct DeployedConfigurationTests {
     @Test func itNamesEveryKeyThereIs() throws {
         let text = try text()
         for key in [
-            "store", "level", "address", "mode", "maximumConnections", "maximumRequests", "maximumHeaderBytes",
+            "store", "masterKey", "level", "address", "mode", "maximumConnections", "maximumRequests",
+            "maximumHeaderBytes",
             "maximumBodyBytes", "trustedProxies",
             "idleTimeout", "rootCertificates", "production", "sandbox", "certificateAuthorityFile", "proxy",
             "connectTimeout", "attemptTimeout", "deadline", "maximumResponseBytes", "id", "issuer", "credential",

@@ -69,21 +69,37 @@ private struct FileCheck {
                 }
             }
         }
+        checkMasterKey(configuration.masterKey)
         for (index, key) in configuration.keys.enumerated() {
             if key.source == .credential, environment["CREDENTIALS_DIRECTORY"] == nil,
                 !FileManager.default.fileExists(atPath: key.path)
             {
-                let name = "keys[\(index)].credential"
-                warnings.append(
-                    ConfigurationProblem(
-                        origin(name), key: name,
-                        "A credential exists only while systemd runs the unit; it was not checked."))
+                warnOfCredential("keys[\(index)].credential")
                 continue
             }
             attempt("keys[\(index)]\(key.source == .credential ? ".credential" : ".file")") {
                 _ = try KeyFile.load(key)
             }
         }
+    }
+
+    /// The daemon makes its own key where there is none; a check makes nothing.
+    private mutating func checkMasterKey(_ source: MasterKeySource) {
+        let isThere = FileManager.default.fileExists(atPath: source.path)
+        switch source {
+        case .credential where environment["CREDENTIALS_DIRECTORY"] == nil && !isThere:
+            warnOfCredential("masterKey.credential")
+        case .made where !isThere: break
+        case .credential: attempt("masterKey.credential") { _ = try source.load() }
+        case .file: attempt("masterKey.file") { _ = try source.load() }
+        case .made: attempt("store") { _ = try source.load() }
+        }
+    }
+
+    private mutating func warnOfCredential(_ key: String) {
+        warnings.append(
+            ConfigurationProblem(
+                origin(key), key: key, "A credential exists only while systemd runs the unit; it was not checked."))
     }
 
     private mutating func attempt(_ key: String, _ body: () throws -> Void) {

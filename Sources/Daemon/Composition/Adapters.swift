@@ -4,6 +4,7 @@ import Domain
 import Foundation
 import JOSE
 import KeyCustody
+import Logging
 import OpenSSL
 import StoreSQLite
 import Systemd
@@ -13,6 +14,8 @@ import Systemd
 /// With `makeDaemon`, the only place that names a concrete adapter.
 struct Adapters: Sendable {
     let metrics: PrometheusRegistry
+    /// Opens what the store keeps sealed; made before it, so that opening the store can use it.
+    let vault: SecretVault
     let keys: KeyRing
     let store: SQLiteStore
     let curl: CurlClient
@@ -29,6 +32,7 @@ struct Adapters: Sendable {
         let logger = dependencies.logger
         let clock = dependencies.now.map { ServiceClock(now: $0) } ?? ServiceClock(SteadyClock(logger: logger))
         let metrics = PrometheusRegistry(help: MetricsHelp.texts)
+        vault = try openVault(configuration.masterKey, logger)
         keys = try KeyRing(loading: configuration.keys)
         let roots = try Files.certificates(configuration.apple.rootCertificateFiles)
         let verifier = SignedDataVerifier(roots: roots, now: clock.now)
@@ -62,6 +66,19 @@ struct Adapters: Sendable {
             digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)
         self.metrics = metrics
     }
+}
+
+/// Takes the master key, and tells of one that it made.
+///
+/// - Throws: `SecretFileError` naming the file and what is wrong with it.
+private func openVault(_ source: MasterKeySource, _ logger: Logger) throws(SecretFileError) -> SecretVault {
+    let (vault, isNew) = try SecretVault.open(source)
+    if isNew {
+        logger.notice(
+            "Made a master key; keep a copy of it apart from the backups of the store, which leave it out",
+            metadata: ["path": "\(source.path)", "master_key_id": "\(vault.masterKeyID)"])
+    }
+    return vault
 }
 
 /// Opens the store, asking the service manager for patience while migrations run.

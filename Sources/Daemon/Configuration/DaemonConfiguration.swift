@@ -10,6 +10,8 @@ package import Logging
 package struct DaemonConfiguration: Sendable {
     /// Where everything that must last is kept.
     package let store: StoreLocation
+    /// Where the key is that seals secrets in the store.
+    package let masterKey: MasterKeySource
     /// The least severe level that is logged.
     package let logLevel: Logger.Level
     package let listeners: ListenersConfiguration
@@ -33,7 +35,8 @@ package struct DaemonConfiguration: Sendable {
     package let warnings: [ConfigurationProblem]
 
     package init(
-        store: StoreLocation, logLevel: Logger.Level = ConfigurationDefaults.logLevel,
+        store: StoreLocation, masterKey: MasterKeySource? = nil,
+        logLevel: Logger.Level = ConfigurationDefaults.logLevel,
         listeners: ListenersConfiguration,
         apple: AppleConfiguration, keys: [KeyDeclaration] = [], apps: [App] = [],
         consumptionPolicies: [String: ConsumptionPolicy] = [:],
@@ -45,6 +48,7 @@ package struct DaemonConfiguration: Sendable {
         snapshots: SnapshotConfiguration = SnapshotConfiguration(), warnings: [ConfigurationProblem] = []
     ) {
         self.store = store
+        self.masterKey = masterKey ?? .made(path: store.masterKeyFile)
         self.logLevel = logLevel
         self.listeners = listeners
         self.apple = apple
@@ -178,6 +182,7 @@ extension ConfigurationParser {
     /// - Throws: `ConfigurationError` when there is any problem at all.
     mutating func configuration() throws(ConfigurationError) -> DaemonConfiguration {
         let store = requiredSetting(["store"], as: .storeLocation)
+        let masterKey = masterKeySection(beside: store)
         let logLevel = setting(["log", "level"], as: .oneOf, default: ConfigurationDefaults.logLevel)
         let listeners = listenersSection()
         let apple = appleSection()
@@ -195,7 +200,7 @@ extension ConfigurationParser {
         guard let store, problems.isEmpty else { throw ConfigurationError(problems: problems) }
         let policies = apps.all.compactMap { app in app.consumptionPolicy.map { (app.slug, $0) } }
         return DaemonConfiguration(
-            store: store, logLevel: logLevel, listeners: listeners, apple: apple, keys: keys,
+            store: store, masterKey: masterKey, logLevel: logLevel, listeners: listeners, apple: apple, keys: keys,
             apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
             consumptionPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name },

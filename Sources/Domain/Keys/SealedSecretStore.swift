@@ -1,0 +1,56 @@
+package import Foundation
+
+/// A secret as the store keeps it: sealed under the installation's master key, so that neither the database nor a backup of
+/// it gives the secret away.
+package struct SealedSecretRecord: Sendable, Equatable {
+    /// What kind of secret it is; with ``name``, which one.
+    package enum Kind: String, Sendable, CaseIterable {
+        /// An In-App Purchase key that an operator has imported, by its key id.
+        case signingKey
+        /// A secret that this installation has made for itself, by what it is for.
+        case installation
+    }
+
+    package let kind: Kind
+    package let name: String
+    /// What is kept; it opens only with the master key, and only as what it was sealed as.
+    package let sealed: [UInt8]
+    /// Which master key it is sealed under: its id, nothing of the key.
+    package let masterKeyID: String
+    package let createdAt: Date
+
+    package init(kind: Kind, name: String, sealed: [UInt8], masterKeyID: String, createdAt: Date) {
+        self.kind = kind
+        self.name = name
+        self.sealed = sealed
+        self.masterKeyID = masterKeyID
+        self.createdAt = createdAt
+    }
+
+    /// The same secret, sealed anew.
+    package func replacing(sealed: [UInt8], masterKeyID: String) -> SealedSecretRecord {
+        SealedSecretRecord(kind: kind, name: name, sealed: sealed, masterKeyID: masterKeyID, createdAt: createdAt)
+    }
+}
+
+/// Keeps sealed secrets; every method is one atomic operation.
+///
+/// Every method throws `storeUnavailable`.
+package protocol SealedSecretStore: Sendable {
+    /// All of them, by kind and name.
+    func sealedSecrets() async throws(ServiceError) -> [SealedSecretRecord]
+
+    /// Keeps a secret unless there is one of this kind and name.
+    ///
+    /// - Returns: the one that is kept, which is the earlier one if there was one.
+    func keepSealedSecret(_ record: SealedSecretRecord) async throws(ServiceError) -> SealedSecretRecord
+
+    /// Seals every secret anew, all of them or none.
+    ///
+    /// - Parameter rewrap: the same secret under another master key; nil leaves it as it is. It may be asked twice of one
+    ///   secret, must be quick, and must not call the store.
+    /// - Returns: how many were changed.
+    func rewrapSealedSecrets(
+        _ rewrap: @escaping @Sendable (SealedSecretRecord) -> SealedSecretRecord?
+    ) async throws(ServiceError) -> Int
+}
