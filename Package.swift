@@ -92,8 +92,8 @@ let package = Package(
         .target(
             name: "Listener",
             dependencies: [
-                httpTypes, hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1,
-                nioSSL, serviceLifecycle,
+                "OpenSSL", httpTypes, hummingbirdCore, logging, nioCore, nioPosix, nioHTTP1, nioHTTPTypes,
+                nioHTTPTypesHTTP1, nioSSL, serviceLifecycle,
             ]),
         .target(
             name: "HTTPAPI",
@@ -151,7 +151,7 @@ let package = Package(
             name: "ListenerTests",
             dependencies: [
                 "Listener", "Curl", "OpenSSL", "Systemd", "TestSupport", httpTypes, hummingbirdCore, logging, nioCore,
-                nioEmbedded, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioPosix, serviceLifecycleTestKit,
+                nioEmbedded, nioHTTP1, nioHTTPTypes, nioHTTPTypesHTTP1, nioPosix, nioSSL, serviceLifecycleTestKit,
             ]),
         .testTarget(
             name: "DaemonTests",

@@ -80,6 +80,13 @@ static inline int copenssl_is_out_of_memory(unsigned long code) {
 static inline int copenssl_general_names_push(GENERAL_NAMES *names, GENERAL_NAME *name) {
     return sk_GENERAL_NAME_push(names, name);
 }
+static inline int copenssl_general_names_count(const GENERAL_NAMES *names) { return sk_GENERAL_NAME_num(names); }
+
+// The characters of a general name that is a URI, which stay the name's; NULL for one of another kind.
+static inline const ASN1_STRING *copenssl_general_names_uri(const GENERAL_NAMES *names, int index) {
+    const GENERAL_NAME *name = sk_GENERAL_NAME_value(names, index);
+    return name != NULL && name->type == GEN_URI ? name->d.uniformResourceIdentifier : NULL;
+}
 
 // A table of the multiples of a group's base point, and a point's coordinates without the division that makes them affine:
 // the affine x is x / z^2 modulo the field's prime. Both functions are called deprecated since 3.0, where the EVP functions

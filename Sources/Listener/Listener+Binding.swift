@@ -8,12 +8,13 @@ import NIOSSL
 extension Listener {
     /// Opens the listening channel, which accepts nothing before `autoRead` is set.
     func open() async throws(ListenerError.Reason) -> (any Channel, BoundAddress) {
-        let tls = try await tlsContext()
+        // On a thread that may block.
+        try await certificates?.load()
         // A socket that the service manager hands over becomes a third case: its descriptor goes the way of a Unix
         // socket's, while its file, if it has one, stays.
         switch configuration.address {
         case .tcp(let host, let port):
-            let channel = try await open(tls: tls) { bootstrap in
+            let channel = try await open { bootstrap in
                 try await bootstrap.bind(to: SocketAddress(ipAddress: host, port: port)).get()
             }
             whenClosed(channel, remove: nil)
@@ -22,7 +23,7 @@ extension Listener {
         case .unix(let path, let mode):
             let (descriptor, file) = try UnixSocketFile.bind(path: path, mode: mode)
             do throws(ListenerError.Reason) {
-                let channel = try await open(descriptor: descriptor, tls: tls) { bootstrap in
+                let channel = try await open(descriptor: descriptor) { bootstrap in
                     try await bootstrap.withBoundSocket(descriptor).get()
                 }
                 whenClosed(channel, remove: file)
@@ -34,21 +35,11 @@ extension Listener {
         }
     }
 
-    /// Reads the certificate on a thread that may block.
-    private func tlsContext() async throws(ListenerError.Reason) -> NIOSSLContext? {
-        guard let files = configuration.tls else { return nil }
-        do {
-            return try await NIOThreadPool.singleton.runIfActive { try files.makeContext() }
-        } catch {
-            throw (error as? ListenerError.Reason) ?? .other("\(error)")
-        }
-    }
-
     private func open(
-        descriptor: Int32? = nil, tls: NIOSSLContext?, _ bind: (ServerBootstrap) async throws -> any Channel
+        descriptor: Int32? = nil, _ bind: (ServerBootstrap) async throws -> any Channel
     ) async throws(ListenerError.Reason) -> any Channel {
         do {
-            return try await bind(bootstrap(descriptor: descriptor, tls: tls))
+            return try await bind(bootstrap(descriptor: descriptor))
         } catch let error as IOError {
             throw ListenerError.Reason(errno: error.errnoCode)
         } catch {
@@ -56,8 +47,8 @@ extension Listener {
         }
     }
 
-    private func bootstrap(descriptor: Int32?, tls: NIOSSLContext?) -> ServerBootstrap {
-        let (configuration, connections, logger) = (configuration, connections, logger)
+    private func bootstrap(descriptor: Int32?) -> ServerBootstrap {
+        let (configuration, connections, certificates, logger) = (configuration, connections, certificates, logger)
         let (http, accepted) = (http, acceptedContinuation)
         return ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: Int32(clamping: configuration.backlog))
@@ -77,20 +68,24 @@ extension Listener {
                 }
             }
             .childChannelInitializer { channel in
-                if let tls {
-                    do {
-                        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: tls))
-                    } catch {
-                        return channel.eventLoop.makeFailedFuture(error)
-                    }
+                let peer = PeerRecord()
+                do {
+                    try certificates?.addHandlers(to: channel, peer, logger)
+                } catch {
+                    return channel.eventLoop.makeFailedFuture(error)
                 }
-                return http.setup(channel: channel, logger: logger).flatMapThrowing { connection in
+                // A client whose credentials the kernel does not tell is not served.
+                let known =
+                    configuration.address.isUnix
+                    ? peer.noteCredentials(of: channel) : channel.eventLoop.makeSucceededVoidFuture()
+                return known.flatMap { http.setup(channel: channel, logger: logger) }.flatMapThrowing { connection in
                     let handler = try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self)
                     // Kept until it is closed: NIO stops the process when a connection is released that nobody has
                     // handled, which can be in the stream when a cancelled task no longer reads it.
                     channel.closeFuture.whenComplete { _ in withExtendedLifetime(connection) {} }
                     accepted.yield(
-                        AcceptedConnection(http: connection, presence: handler.presence, slot: handler.slot))
+                        AcceptedConnection(
+                            http: connection, presence: handler.presence, peerRecord: peer, slot: handler.slot))
                     if let order = connections.order { OpenConnections.pass(order, to: channel) }
                 }
             }
@@ -101,6 +96,17 @@ extension Listener {
             file?.remove()
             connections.acceptingHasEnded()
         }
+    }
+}
+
+extension ListenerCertificates {
+    /// Adds what a connection needs for TLS; called on its event loop, before other handlers.
+    fileprivate func addHandlers(to channel: any Channel, _ peer: PeerRecord, _ logger: Logger) throws {
+        // Read before the socket was bound.
+        guard let context else { throw ListenerError.Reason.closedUnexpectedly }
+        try channel.pipeline.syncOperations.addHandler(NIOSSLServerHandler(context: context))
+        guard asksClients else { return }
+        try channel.pipeline.syncOperations.addHandler(PeerCertificateHandler(peer: peer, logger: logger))
     }
 }
 

@@ -5,13 +5,18 @@ import NIOPosix
 import ServiceLifecycle
 
 /// A connection with what is known of its client.
-struct AcceptedConnection: Sendable {
+package struct AcceptedConnection: Sendable {
     /// The connection that the current task serves.
     @TaskLocal static var current: AcceptedConnection?
 
     let http: HTTP1Channel.Value
     let presence: ClientPresence
-    let slot: ConnectionSlot
+    let peerRecord: PeerRecord
+    /// Its place among the requests that are worked on.
+    package let slot: ConnectionSlot
+
+    /// What it proves of its client; the same for all its requests.
+    package var peer: ConnectionPeer { peerRecord.value }
 }
 
 /// Listens on one address and serves HTTP/1.1 on the connections it accepts.
@@ -19,8 +24,8 @@ struct AcceptedConnection: Sendable {
 /// Binding is a step of its own, so that a daemon can bind all its listeners before it calls itself ready: clients that
 /// connect between ``bind()`` and ``run()`` wait in the kernel's queue.
 ///
-/// A responder learns who asks from its channel's `remoteAddress`, which a Unix socket's peer does not have; which
-/// listener it serves it knows from being given to that one.
+/// A responder learns who asks from its channel's `remoteAddress`, which a Unix socket's peer does not have, and from
+/// ``AcceptedConnection/peer``; which listener it serves it knows from being given to that one.
 package actor Listener: Service {
     private enum State {
         case idle
@@ -34,6 +39,8 @@ package actor Listener: Service {
     let eventLoopGroup: any EventLoopGroup
     let connections: OpenConnections
     let http: HTTP1Channel
+    /// Nil serves plain HTTP.
+    package nonisolated let certificates: ListenerCertificates?
     let accepted: AsyncStream<AcceptedConnection>
     let acceptedContinuation: AsyncStream<AcceptedConnection>.Continuation
     private var state = State.idle
@@ -61,7 +68,11 @@ package actor Listener: Service {
         self.eventLoopGroup = eventLoopGroup
         self.accepted = accepted
         acceptedContinuation = continuation
-        connections = OpenConnections { continuation.finish() }
+        let connections = OpenConnections { continuation.finish() }
+        self.connections = connections
+        certificates = configuration.tls.map { tls in
+            ListenerCertificates(tls, logger: logger, authoritiesChanged: connections.drainOpen)
+        }
         http = HTTP1Channel(
             responder: responder,
             configuration: HTTP1Channel.Configuration(
@@ -80,7 +91,7 @@ package actor Listener: Service {
     ///   - logger: the listener's name is added to what is logged.
     package init(
         configuration: ListenerConfiguration,
-        answering respond: @escaping @Sendable (Request, any Channel, ConnectionSlot?) async -> Response,
+        answering respond: @escaping @Sendable (Request, any Channel, AcceptedConnection?) async -> Response,
         answeringOverload answerOverload: OverloadAnswer? = nil,
         eventLoopGroup: any EventLoopGroup,
         logger: Logger
@@ -90,7 +101,7 @@ package actor Listener: Service {
             responder: { request, writer, channel in
                 let connection = AcceptedConnection.current
                 let response = await ClientPresence.cancelWhenGone(connection?.presence) {
-                    await respond(request, channel, connection?.slot)
+                    await respond(request, channel, connection)
                 }
                 try await writer.write(response: response.head, body: response.body)
             },

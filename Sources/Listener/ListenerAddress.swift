@@ -44,6 +44,11 @@ package enum ListenerAddress: Sendable, Equatable {
         self = .tcp(host: String(host), port: Int(port))
     }
 
+    /// Whether it is a Unix socket.
+    package var isUnix: Bool {
+        if case .unix = self { true } else { false }
+    }
+
     /// Whether only programs on this machine can connect: a Unix socket or a loopback address.
     package var isLocal: Bool {
         guard case .tcp(let host, _) = self else { return true }

@@ -25,6 +25,9 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         /// The certificate or its key cannot be used; the library's text, which names the file.
         case certificateUnusable(String)
 
+        /// The authorities of clients' certificates cannot be used; a text that names the file.
+        case authoritiesUnusable(String)
+
         /// It is bound or running already, or has run.
         case alreadyUsed
 
@@ -69,7 +72,10 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         return "Listener \(listener) cannot listen on \(address): \(problem)\(fix.isEmpty ? "" : "; \(fix)")"
     }
 
-    private var problem: String {
+    private var problem: String { Self.text(of: reason) }
+
+    /// What is wrong, without how to put it right.
+    static func text(of reason: Reason) -> String {
         switch reason {
         case .addressInUse: "another program listens there"
         case .permissionDenied: "permission denied"
@@ -78,6 +84,7 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         case .pathTooLong: "the path is longer than \(ListenerAddress.maximumPathBytes) bytes"
         case .notASocket: "a file that is not a socket is in the way"
         case .certificateUnusable(let text): "its certificate or key cannot be used (\(text))"
+        case .authoritiesUnusable(let text): "the authorities of its clients cannot be used (\(text))"
         case .alreadyUsed: "it was started before"
         case .closedUnexpectedly: "its socket was closed"
         case .other(let text): text
@@ -96,6 +103,8 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         case (.notASocket, _): "move the file away or configure another path"
         case (.certificateUnusable, _):
             "the certificate chain and its private key must be PEM files that this user may read and that belong together"
+        case (.authoritiesUnusable, _):
+            "name a PEM file with the roots that issue certificates to clients, which this user may read"
         case (.alreadyUsed, _), (.closedUnexpectedly, _), (.other, _): ""
         }
     }

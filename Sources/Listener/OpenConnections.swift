@@ -59,6 +59,16 @@ final class OpenConnections: Sendable {
         }
     }
 
+    /// Ends the connections of this moment as soon as no request is under way on each; others come after them.
+    ///
+    /// One that is still being set up is among them if it has handlers when its event loop comes to it; otherwise it is as
+    /// good as new.
+    func drainOpen() {
+        for channel in state.withLock({ Array($0.channels.values) }) {
+            channel.eventLoop.execute { Self.pass(.drain, to: channel) }
+        }
+    }
+
     /// Passes an order to one connection whose handlers are in place; called on its event loop.
     static func pass(_ order: Order, to channel: any Channel) {
         switch order {

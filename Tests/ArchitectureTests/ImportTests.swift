@@ -25,7 +25,7 @@ struct ImportTests {
         "StoreSQLite": ["Domain", "GRDB"],
         "Listener": [
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
-            "NIOSSL", "ServiceLifecycle",
+            "NIOSSL", "OpenSSL", "ServiceLifecycle",
         ],
         "HTTPAPI": ["Domain", "JSON", "HummingbirdCore", "HTTPTypes", "NIOCore"],
         "AppStoreSimulator": [

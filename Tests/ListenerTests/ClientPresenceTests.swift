@@ -14,7 +14,7 @@ struct ClientPresenceTests {
     /// Waits at a gate that nobody opens: only cancellation lets it pass.
     private static func waiting(
         at gate: Gate, cancelled: Gate
-    ) -> @Sendable (Request, any Channel, ConnectionSlot?) async -> Response {
+    ) -> @Sendable (Request, any Channel, AcceptedConnection?) async -> Response {
         { _, _, _ in
             await gate.pass()
             if Task.isCancelled { await cancelled.pass() }
@@ -47,7 +47,8 @@ struct ClientPresenceTests {
     }
 
     @Test func `one request after the other is answered on a connection that stays`() async throws {
-        let respond: @Sendable (Request, any Channel, ConnectionSlot?) async -> Response = { _, _, _ in Self.answer }
+        let respond: @Sendable (Request, any Channel, AcceptedConnection?) async -> Response = { _, _, _ in Self.answer
+        }
         try await ListenerFixture.with(answering: respond) { fixture in
             let client = try await fixture.connect()
             for _ in 0..<20 {

@@ -44,7 +44,7 @@ struct ListenerFixture: Sendable {
     /// Runs a listener whose answers are made by a function, and shuts it down afterwards.
     static func with(
         maximumRequests: Int? = nil,
-        answering respond: @escaping @Sendable (Request, any Channel, ConnectionSlot?) async -> Response,
+        answering respond: @escaping @Sendable (Request, any Channel, AcceptedConnection?) async -> Response,
         answeringOverload answerOverload: OverloadAnswer? = nil,
         test: @Sendable (ListenerFixture) async throws -> Void
     ) async throws {

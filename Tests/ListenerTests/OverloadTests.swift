@@ -131,11 +131,11 @@ import Testing
         let (idle, working) = (Gate(), Gate())
         idle.close()
         working.close()
-        try await ListenerFixture.with(maximumRequests: 1) { request, _, permit in
+        try await ListenerFixture.with(maximumRequests: 1) { request, _, connection in
             if request.uri.path == "/idle" {
-                permit?.beginIdling()
+                connection?.slot.beginIdling()
                 await idle.pass()
-                permit?.endIdling()
+                connection?.slot.endIdling()
                 await working.pass()
             }
             return Response(status: .ok, headers: [.contentLength: "0"])

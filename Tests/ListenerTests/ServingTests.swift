@@ -51,7 +51,7 @@ import Testing
     }
 
     @Test func anAnswerToHEADSaysTheLengthOfTheBodyThatItLacks() async throws {
-        let respond: @Sendable (Request, any Channel, ConnectionSlot?) async -> Response = { request, _, _ in
+        let respond: @Sendable (Request, any Channel, AcceptedConnection?) async -> Response = { request, _, _ in
             let whole = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "whole")))
             return request.method == .head ? whole.createHeadResponse() : whole
         }

@@ -61,8 +61,10 @@ struct Listeners {
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),
-            answering: { request, channel, slot in
-                await handler.respond(to: request, from: channel, slot: slot.map(RequestSlot.init))
+            answering: { request, channel, connection in
+                await handler.respond(
+                    to: request, from: channel, provenBy: PeerIdentity(connection?.peer),
+                    slot: (connection?.slot).map(RequestSlot.init))
             }, answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
@@ -81,7 +83,9 @@ struct Listeners {
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),
-            answering: { request, channel, _ in await handler.respond(to: request, from: channel) },
+            answering: { request, channel, connection in
+                await handler.respond(to: request, from: channel, provenBy: PeerIdentity(connection?.peer))
+            },
             answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
@@ -101,6 +105,15 @@ struct Listeners {
 extension RequestSlot {
     init(_ slot: ConnectionSlot) {
         self.init(leave: slot.beginIdling, retake: slot.endIdling)
+    }
+}
+
+extension PeerIdentity {
+    /// What a connection proves; nothing where there is none.
+    init(_ peer: ConnectionPeer?) {
+        self.init(
+            unixPeer: (peer?.credentials).map { UnixPeer(uid: $0.uid, gid: $0.gid) },
+            certificate: (peer?.certificate).map { ClientCertificate(uris: $0.uris, notAfter: $0.notAfter) })
     }
 }
 

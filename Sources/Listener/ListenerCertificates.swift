@@ -1,0 +1,101 @@
+package import Foundation
+import Logging
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+/// The TLS of a listener as new connections get it, made of files that may be replaced while it serves.
+///
+/// Files of no use change nothing: what was there before them goes on being used.
+package final class ListenerCertificates: Sendable {
+    /// How they are, for health.
+    package struct Status: Sendable, Equatable {
+        /// Why the files as they are now cannot be used; nil when they are used.
+        package let problem: String?
+        /// The last moment of validity of the server's certificate in use.
+        package let notAfter: Date
+    }
+
+    private struct State {
+        var loaded: ListenerTLS.Loaded?
+        /// The files that were last looked into.
+        var files: [FileState?] = []
+        var problem: String?
+    }
+
+    private let tls: ListenerTLS
+    private let logger: Logger
+    private let state = Mutex(State())
+    private let authoritiesChanged: @Sendable () -> Void
+
+    /// `authoritiesChanged`: called when connections may be open that the authorities of now would not have let in.
+    init(_ tls: ListenerTLS, logger: Logger, authoritiesChanged: @escaping @Sendable () -> Void) {
+        self.tls = tls
+        self.logger = logger
+        self.authoritiesChanged = authoritiesChanged
+    }
+
+    /// How the files are; nil before they were first read.
+    package var status: Status? {
+        state.withLock { state in
+            state.loaded.map { Status(problem: state.problem, notAfter: $0.notAfter) }
+        }
+    }
+
+    /// What a new connection gets; nil before the files were first read.
+    var context: NIOSSLContext? { state.withLock { $0.loaded?.context } }
+
+    /// Whether clients are asked for certificates.
+    var asksClients: Bool { tls.clientCertificates != nil }
+
+    /// Reads the files for the first time.
+    func load() async throws(ListenerError.Reason) {
+        let (files, result) = await read()
+        let loaded = try result.get()
+        state.withLock { $0 = State(loaded: loaded, files: files) }
+    }
+
+    /// Looks whether the files have changed since they were last read, and takes the new ones if they are of use; to be
+    /// called one time after the other, and after ``Listener/bind()``.
+    package func refresh() async {
+        let before = state.withLock(\.self)
+        guard before.loaded != nil, await current() != before.files else { return }
+        let (files, result) = await read()
+        switch result {
+        case .success(let loaded):
+            state.withLock { $0 = State(loaded: loaded, files: files) }
+            logger.notice("TLS files replaced", metadata: ["valid_until": "\(loaded.notAfter.formatted(.iso8601))"])
+            if loaded.authorities != before.loaded?.authorities { authoritiesChanged() }
+        case .failure(let reason):
+            let problem = ListenerError.text(of: reason)
+            state.withLock { state in
+                state.files = files
+                state.problem = problem
+            }
+            logger.warning(
+                "TLS files have changed and cannot be used; the ones before go on being used",
+                metadata: ["reason": "\(problem)"])
+        }
+    }
+
+    /// Looks at the files first: whoever writes while they are read is seen the next time.
+    private func read() async -> (files: [FileState?], Result<ListenerTLS.Loaded, ListenerError.Reason>) {
+        let tls = tls
+        do {
+            return try await NIOThreadPool.singleton.runIfActive {
+                let files = tls.state()
+                do throws(ListenerError.Reason) {
+                    return (files, .success(try tls.load()))
+                } catch {
+                    return (files, .failure(error))
+                }
+            }
+        } catch {
+            return ([], .failure(.other("\(error)")))
+        }
+    }
+
+    private func current() async -> [FileState?] {
+        (try? await NIOThreadPool.singleton.runIfActive { [tls] in tls.state() }) ?? []
+    }
+}
