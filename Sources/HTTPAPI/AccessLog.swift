@@ -15,6 +15,8 @@ struct AccessRecord: Sendable {
     var status = HTTPResponse.Status.ok
     /// The caller's name, once it is known.
     var caller: String?
+    /// Who acts; told where it is an operator, as `caller` tells the rest.
+    var actor: Actor?
     var duration = Duration.zero
     var failure: ServiceError?
 
@@ -27,6 +29,10 @@ struct AccessRecord: Sendable {
             "status": "\(status.code)", "request_id": "\(requestID)", "duration_ms": "\(milliseconds)",
         ]
         if let caller { metadata["caller"] = "\(caller)" }
+        if case .operator(_, let claimedName)? = actor {
+            metadata["actor"] = actor.map { "\($0.name)" }
+            if let claimedName { metadata["claimed_name"] = "\(claimedName)" }
+        }
         if let failure {
             metadata["reason"] = "\(failure.reason.rawValue)"
             if let cause = failure.cause { metadata["cause"] = "\(cause)" }

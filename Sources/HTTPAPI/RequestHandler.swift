@@ -17,15 +17,18 @@ package struct RequestHandler: Sendable {
         package var deadline: Duration
         /// Who is believed about where a request came from.
         package var trustedProxies: TrustedProxies
+        /// Whether whoever asks is an operator, by the peer credentials of its connection.
+        package var isForOperators: Bool
 
         package init(
             name: String, maximumBodyBytes: Int, deadline: Duration,
-            trustedProxies: TrustedProxies = TrustedProxies()
+            trustedProxies: TrustedProxies = TrustedProxies(), isForOperators: Bool = false
         ) {
             self.name = name
             self.maximumBodyBytes = maximumBodyBytes
             self.deadline = deadline
             self.trustedProxies = trustedProxies
+            self.isForOperators = isForOperators
         }
     }
 
@@ -85,13 +88,16 @@ package struct RequestHandler: Sendable {
         do throws(ServiceError) {
             let caller = try authenticator?.caller(of: request, from: channel)
             record.caller = caller?.name
+            let actor = try actor(caller, request, peerIdentity)
+            record.actor = actor
             let (found, parameters) = try find(request)
             route = found
             record.route = found.path
             answer = try await respond(
                 to: request,
                 RequestContext(
-                    requestID: requestID, start: start, preferences: preferences, caller: caller, slot: slot,
+                    requestID: requestID, start: start, preferences: preferences, caller: caller, actor: actor,
+                    slot: slot,
                     peer: channel.remoteAddress, peerIdentity: peerIdentity),
                 found, parameters)
         } catch {
@@ -114,6 +120,7 @@ package struct RequestHandler: Sendable {
         let start: ContinuousClock.Instant
         let preferences: PreferHeader
         let caller: Caller?
+        let actor: Actor
         let slot: RequestSlot?
         /// The other end of the connection.
         let peer: SocketAddress?
@@ -146,10 +153,19 @@ package struct RequestHandler: Sendable {
             body: try await RequestBodyReader.read(request, route.body, maximumBytes: maximumBytes),
             hasUnexpectedBody: try await RequestBodyReader.hasUnexpected(
                 request, route.body, maximumBytes: maximumBytes),
-            caller: context.caller, deadline: context.start + min(options.deadline, wait ?? options.deadline),
+            caller: context.caller, actor: context.actor,
+            deadline: context.start + min(options.deadline, wait ?? options.deadline),
             slot: context.slot, peer: context.peer, peerIdentity: context.peerIdentity,
             trustedProxies: options.trustedProxies)
         return try await route.handler(input)
+    }
+
+    /// Who acts: at the operators' listener whom the kernel names, elsewhere the caller.
+    private func actor(
+        _ caller: Caller?, _ request: Request, _ peer: PeerIdentity
+    ) throws(ServiceError) -> Actor {
+        if options.isForOperators { return try OperatorName.actor(request.headers, peer) }
+        return caller.map { .caller($0.name) } ?? .unauthenticated
     }
 
     private static func decode(

@@ -17,6 +17,8 @@ package struct RequestInput: Sendable {
     let hasUnexpectedBody: Bool
     /// Who asks; nil on listeners that do not authenticate.
     let caller: Caller?
+    /// Who acts, as the audit names them.
+    let actor: Actor
     /// No wait lasts beyond this.
     let deadline: ContinuousClock.Instant
     /// What the request may let go while it waits for something that may take a minute; nil where nothing is bounded.

@@ -24,7 +24,7 @@ struct CallerRoutesTests {
         let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
         stack = try await ServiceStack(apps: apps, callers: [billing])
         handler = RequestHandler(
-            RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit),
+            RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit, isForOperators: true),
             routes: Routes.admin(stack.services, health: NoHealth()),
             authenticator: nil,
             metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" }, logger: logger)
@@ -37,7 +37,8 @@ struct CallerRoutesTests {
             method: method, scheme: "http", authority: "localhost", path: target,
             headerFields: body == nil ? [:] : [.contentType: "application/json"])
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
-        let response = await handler.respond(to: request, from: EmbeddedChannel())
+        let response = await handler.respond(
+            to: request, from: EmbeddedChannel(), provenBy: PeerIdentity(unixPeer: .init(uid: 1000, gid: 1000)))
         let collector = BodyCollector()
         try await response.body.write(collector)
         return RequestHandlerFixture.Reply(

@@ -30,7 +30,7 @@ final class ReceiptImportRoutesTests: Sendable {
             clock: ServiceClock(now: now))
         services = Services(ports: ports, settings: Services.Settings(apps: RequestHandlerFixture.apps))
         handler = RequestHandler(
-            RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit),
+            RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit, isForOperators: true),
             routes: Routes.admin(services, health: NoHealth()), authenticator: nil,
             metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
@@ -43,7 +43,8 @@ final class ReceiptImportRoutesTests: Sendable {
             method: .post, scheme: "http", authority: "localhost", path: "/v1/apps/coins/receipts:import",
             headerFields: [.contentType: "application/json"])
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body)))
-        let response = await handler.respond(to: request, from: EmbeddedChannel())
+        let response = await handler.respond(
+            to: request, from: EmbeddedChannel(), provenBy: PeerIdentity(unixPeer: .init(uid: 1000, gid: 1000)))
         let collector = BodyCollector()
         try await response.body.write(collector)
         return (response.status.code, try JSONValue(parsing: collector.bytes))

@@ -63,7 +63,8 @@ struct RequestHandlerFixture {
         {
             RequestHandler(
                 RequestHandler.Options(
-                    name: name, maximumBodyBytes: bytes, deadline: Wait.limit, trustedProxies: trustedProxies),
+                    name: name, maximumBodyBytes: bytes, deadline: Wait.limit, trustedProxies: trustedProxies,
+                    isForOperators: name == "admin"),
                 routes: routes,
                 authenticator: authenticator, metrics: NOOPMetricsHandler.instance, now: { ServiceStack.now },
                 makeRequestID: { "made-here" }, logger: logger)
@@ -78,7 +79,7 @@ struct RequestHandlerFixture {
     /// Sends one request, over a connection from an address or, without one, over a Unix socket.
     func send(
         _ method: HTTPRequest.Method, _ target: String, body: String? = nil, token: String? = Self.token,
-        headers: HTTPFields = [:], peer: String? = nil,
+        headers: HTTPFields = [:], peer: String? = nil, provenBy identity: PeerIdentity? = nil,
         to handler: KeyPath<RequestHandlerFixture, RequestHandler> = \.handler
     ) async throws -> Reply {
         var fields = headers
@@ -89,7 +90,9 @@ struct RequestHandlerFixture {
         let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(string: body ?? "")))
         let channel = EmbeddedChannel()
         if let peer { channel.remoteAddress = try SocketAddress(ipAddress: peer, port: 4711) }
-        let response = await self[keyPath: handler].respond(to: request, from: channel)
+        let unixPeer = peer == nil ? PeerIdentity.UnixPeer(uid: 1000, gid: 1000) : nil
+        let response = await self[keyPath: handler].respond(
+            to: request, from: channel, provenBy: identity ?? PeerIdentity(unixPeer: unixPeer))
         let collector = BodyCollector()
         try await response.body.write(collector)
         return Reply(

@@ -98,7 +98,7 @@ struct Listeners {
     private func options(_ name: String, _ settings: ListenerSettings) -> RequestHandler.Options {
         RequestHandler.Options(
             name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline,
-            trustedProxies: settings.trustedProxies)
+            trustedProxies: settings.trustedProxies, isForOperators: name == "admin")
     }
 }
 
