@@ -91,6 +91,16 @@ struct DoctorTests {
         try await clinic.close()
     }
 
+    @Test func `a bundle id that Apple does not know fails, whatever the key`() async throws {
+        let clinic = try await Clinic(bundleID: "com.example.Coins")
+        let outcome = await clinic.examine()
+        #expect(outcome.status == .failure, "\(outcome.output)")
+        #expect(
+            outcome.output.contains("FAILED   coins, Production: token of key ABCDEFGHIJ (active): Apple has no app"))
+        #expect(outcome.output.contains("`com.example.Coins`") && outcome.output.contains("4040003"))
+        try await clinic.close()
+    }
+
     @Test func `an app that was never released is a warning, and no fault of the key`() async throws {
         let clinic = try await Clinic(isReleased: false)
         let outcome = await clinic.examine()

@@ -124,8 +124,7 @@ struct Doctor: Sendable {
     ) async -> [DoctorFinding] {
         let isActive = key.state == .active
         var findings: [DoctorFinding] = []
-        var accepting: Set<AppStoreEnvironment> = []
-        var refusing: Set<AppStoreEnvironment> = []
+        var judgements: [AppStoreEnvironment: TokenJudgement] = [:]
         for environment in [AppStoreEnvironment.production, .sandbox] where app.environments.contains(environment) {
             let site = Site(app: app, environment: environment, baseURL: probe.baseURLs[environment] ?? "")
             let outcome = await probe.call(
@@ -135,15 +134,13 @@ struct Doctor: Sendable {
             case .unreachable(let error): findings.append(site.unreachable(error))
             case .answer(let response):
                 if isActive { findings += site.reached(response, now: now()) }
-                if response.status == 401 { refusing.insert(environment) } else { accepting.insert(environment) }
+                judgements[environment] = TokenJudgement(status: response.status, body: response.body)
             }
         }
-        for environment in refusing.union(accepting).sorted(by: { $0.rawValue < $1.rawValue }) {
+        let accepting = judgements.filter { $0.value == .accepted }.keys
+        for (environment, judgement) in judgements.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
             let site = Site(app: app, environment: environment, baseURL: "")
-            findings.append(
-                accepting.contains(environment)
-                    ? site.finding(.token(key), .ok, "accepted")
-                    : site.refused(key, isAcceptedElsewhere: !accepting.isEmpty))
+            findings.append(site.judged(judgement, key, isAcceptedElsewhere: !accepting.isEmpty))
         }
         guard isActive else { return findings }
         for environment in accepting.sorted(by: { $0.rawValue < $1.rawValue }) {

@@ -103,8 +103,31 @@ extension Doctor {
             return findings
         }
 
+        /// What the server thinks of the token.
+        func judged(
+            _ judgement: TokenJudgement, _ key: KeyDeclaration, isAcceptedElsewhere: Bool
+        ) -> DoctorFinding {
+            switch judgement {
+            case .accepted: finding(.token(key), .ok, "accepted")
+            case .refused: refused(key, isAcceptedElsewhere: isAcceptedElsewhere)
+            case .unknownApp(let code):
+                finding(
+                    .token(key), .failure, "Apple has no app with bundle id `\(app.bundleID)` for this key (\(code))",
+                    advice:
+                        "compare `bundleId` with App Store Connect letter by letter, and see whether the app is of the team whose key this is"
+                )
+            case .unclear(let status, let code):
+                finding(
+                    .token(key), .warning,
+                    "not judged: status \(status)\(code.map { ", Apple's code \($0)" } ?? ", without a code of Apple's")",
+                    advice:
+                        "run this again in a few minutes; if it stays, a proxy may answer in Apple's place"
+                )
+            }
+        }
+
         /// The server refuses the token.
-        func refused(_ key: KeyDeclaration, isAcceptedElsewhere: Bool) -> DoctorFinding {
+        private func refused(_ key: KeyDeclaration, isAcceptedElsewhere: Bool) -> DoctorFinding {
             guard isAcceptedElsewhere else {
                 return finding(
                     .token(key), .failure, "refused (401)",
@@ -120,6 +143,29 @@ extension Doctor {
             return finding(
                 .token(key), .failure, "refused (401), while Production accepts it",
                 advice: "try again; if it stays, ask Apple: the same key serves both")
+        }
+    }
+}
+
+/// What Apple's answer about a transaction that nobody has says of the token that asked.
+enum TokenJudgement: Equatable {
+    /// Apple has looked for the transaction, for this app.
+    case accepted
+    /// Key, issuer or time are not to Apple's liking.
+    case refused
+    /// The key is known, the app is not; with Apple's number.
+    case unknownApp(code: Int64)
+    /// Nothing can be said: a limit, trouble at Apple's, or somebody in between.
+    case unclear(status: Int, code: Int64?)
+
+    init(status: Int, body: [UInt8]) {
+        let code = (try? ErrorPayload(parsing: body))?.errorCode
+        let error = code.flatMap(APIErrorCode.init(code:))
+        switch (status, error) {
+        case (401, _): self = .refused
+        case (_, .transactionIdNotFound), (_, .invalidTransactionId): self = .accepted
+        case (_, let error?) where error.isAboutOurApp && !error.isRetryable: self = .unknownApp(code: code ?? 0)
+        default: self = .unclear(status: status, code: code)
         }
     }
 }
