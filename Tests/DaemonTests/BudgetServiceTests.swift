@@ -59,7 +59,7 @@ struct BudgetServiceTests {
     {
         let clock = ManualClock()
         let saves = Mutex(0)
-        let service = PeriodicService.environments(clock: clock) { saves.withLock { $0 += 1 } }
+        let service = PeriodicService.memory(clock: clock) { saves.withLock { $0 += 1 } }
         let group = ServiceGroup(services: [service], logger: logger)
         try await withThrowingTaskGroup(of: Void.self) { tasks in
             tasks.addTask { try await group.run() }
