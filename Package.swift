@@ -138,7 +138,7 @@ let package = Package(
             path: "Tests/TestSupport"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
         .testTarget(name: "JSONTests", dependencies: ["JSON"]),
-        .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL"]),
+        .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL", "TestSupport"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
         .testTarget(
             name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"],

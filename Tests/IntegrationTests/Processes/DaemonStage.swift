@@ -44,8 +44,11 @@ struct DaemonStage: Sendable {
     }
 
     /// Lends a stage to a closure; nothing of it outlives that.
+    ///
+    /// `delays`: where an answer waits that a fault of the App Store delays; nil for as long as the fault says.
     static func with<Result: Sendable>(
-        seed: UInt64 = 1, appleTimes: AppleTimes = AppleTimes(), now: @escaping @Sendable () -> Date = { Date() },
+        seed: UInt64 = 1, appleTimes: AppleTimes = AppleTimes(), delays: Gate? = nil,
+        now: @escaping @Sendable () -> Date = { Date() },
         _ body: @Sendable (DaemonStage) async throws -> Result
     ) async throws -> Result {
         let folder = FileManager.default.temporaryDirectory.appending(
@@ -53,7 +56,9 @@ struct DaemonStage: Sendable {
         let storeFolder = folder.appending(path: "store")
         try FileManager.default.createDirectory(at: storeFolder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let simulator = try await Simulator.start(SimulatorConfiguration(seed: seed, now: now))
+        var configuration = SimulatorConfiguration(seed: seed, now: now)
+        if let delays { configuration.sleep = { _ in await delays.pass() } }
+        let simulator = try await Simulator.start(configuration)
         let stage = DaemonStage(
             simulator: simulator, folder: folder, storeFolder: storeFolder, appleTimes: appleTimes)
         let outcome: Result

@@ -1,0 +1,132 @@
+import AppStoreSimulator
+import Foundation
+import TestSupport
+import Testing
+
+/// What of private keys is in the memory of our programs, while they are in use and afterwards.
+@Suite(
+    .enabled(
+        if: ProcessMemory.seesOthers, "only who may trace any process sees the memory of one that shuts others out"))
+struct SecretMemoryTests {
+    /// A private key as it may stand in memory: the text of its file, and the private number in either order of its bytes.
+    ///
+    /// Parts of them are enough. The number of the DER form is the one whose most significant byte comes first; libcrypto
+    /// keeps numbers in words with the least significant first, which on the machines that this is built for is the whole
+    /// number backwards.
+    private struct Traces {
+        let text: [[UInt8]]
+        let number: [[UInt8]]
+        let backwards: [[UInt8]]
+
+        /// `pem`: as App Store Connect and `openssl pkcs8` write it.
+        init(pem: String) throws {
+            let lines = pem.split(separator: "\n").filter { !$0.hasPrefix("-----") }
+            let der = try #require(Data(base64Encoded: lines.joined()))
+            // Version 1, and an octet string of 32 bytes (RFC 5915).
+            let mark = try #require(der.firstRange(of: [0x02, 0x01, 0x01, 0x04, 0x20]))
+            let number = Array(der[mark.upperBound...].prefix(32))
+            try #require(lines.count == 3 && number.count == 32)
+            // Four digits are three bytes: the number is in the last 16 digits of the first line and in the second.
+            text = [Array(lines[0].utf8.suffix(16)), Array(lines[1].utf8.prefix(24))]
+            self.number = [Array(number.prefix(16)), Array(number.suffix(16))]
+            backwards = self.number.map { $0.reversed() }
+        }
+
+        /// Where it stands in a process's memory.
+        func places(in process: pid_t) throws -> (
+            text: [ProcessMemory.Place], number: [ProcessMemory.Place], backwards: [ProcessMemory.Place]
+        ) {
+            let parts = [text, number, backwards]
+            let found = try ProcessMemory(of: process).places(ofInverted: parts.joined().map { $0.map { ~$0 } })
+            let places = (0..<3).map { found[(2 * $0)..<(2 * $0 + 2)].flatMap(\.self) }
+            return (places[0], places[1], places[2])
+        }
+
+        /// Expects the number where libcrypto keeps it, in locked memory, and nothing of the key elsewhere.
+        func expectInUse(by process: pid_t) throws {
+            let places = try places(in: process)
+            #expect(places.text.isEmpty && places.number.isEmpty, "\(places)")
+            #expect(places.backwards.count == 2, "both halves of it, once: \(places.backwards)")
+            #expect(places.backwards.allSatisfy { $0.isLocked && $0.isLeftOutOfDumps }, "\(places.backwards)")
+        }
+
+        /// Expects nothing of the key anywhere.
+        func expectNothing(in process: pid_t) throws {
+            let places = try places(in: process)
+            #expect(places.text.isEmpty && places.number.isEmpty && places.backwards.isEmpty, "\(places)")
+        }
+    }
+
+    private static func traces(of stage: DaemonStage) throws -> Traces {
+        try Traces(pem: String(contentsOf: stage.folder.appending(path: "key.p8"), encoding: .utf8))
+    }
+
+    @Test func `of a key in use the private number is in memory, once and locked, and nothing else`() async throws {
+        try await DaemonStage.with { stage in
+            let marker = UUID().uuidString
+            let daemon = try await stage.start(environment: ["MARKER": marker])
+            try await Wait.bounding("a token to be made") {
+                await stage.simulator.state.wait(for: .requestReceived) {
+                    $0.received.requests.contains { $0.keyID != nil }
+                }
+            }
+            let found = try ProcessMemory(of: daemon.processID).places(of: Array(marker.utf8))
+            #expect(!found.isEmpty, "the search finds what is there")
+            try Self.traces(of: stage).expectInUse(by: daemon.processID)
+            #expect(try await daemon.terminate() == 0)
+        }
+    }
+
+    @Test func `a doctor has a key in memory only as long as it examines it`() async throws {
+        let apple = Gate()
+        apple.close()
+        try await DaemonStage.with(delays: apple) { stage in
+            stage.simulator.state.inject(Fault(.latency(milliseconds: 1)))
+            // The last thing that it asks is the daemon, which answers nothing here.
+            let daemon = try SilentListener(stage.folder.appending(path: "admin.sock").path)
+            let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
+            let doctor = try ChildProcess(
+                [program.path, "doctor", "--config", stage.configuration, "--skip-test-notifications"])
+            defer { doctor.kill() }
+            await apple.hasArrivals(1)
+            let traces = try Self.traces(of: stage)
+            try traces.expectInUse(by: doctor.processID)
+            apple.open()
+            let connection = try await Wait.value("the doctor to ask the daemon") { try daemon.accept() }
+            try traces.expectNothing(in: doctor.processID)
+            close(connection)
+            daemon.close()
+            #expect(try await doctor.ended == 0)
+        }
+    }
+}
+
+/// A Unix socket on which nobody says anything.
+private struct SilentListener {
+    private let descriptor: CInt
+
+    init(_ path: String) throws {
+        descriptor = socket(
+            AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        try #require(path.utf8.count < MemoryLayout.size(ofValue: address.sun_path))
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
+        let isBound = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
+            }
+        }
+        try #require(isBound && listen(descriptor, 8) == 0)
+    }
+
+    /// A connection, once there is one.
+    func accept() throws -> CInt? {
+        let connection = Foundation.accept(descriptor, nil, nil)
+        guard connection < 0 else { return connection }
+        try #require(errno == EAGAIN)
+        return nil
+    }
+
+    func close() { Foundation.close(descriptor) }
+}
