@@ -88,6 +88,7 @@ let package = Package(
             dependencies: [
                 "Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics,
             ]),
+        .target(name: "AuditLog", dependencies: ["Domain", "JSON", "OpenSSL", coreMetrics, logging, metrics]),
         .target(name: "StoreSQLite", dependencies: ["Domain", grdb]),
         .target(
             name: "Listener",
@@ -106,7 +107,7 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
-                "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore, nioPosix,
+                "AuditLog", "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore, nioPosix,
                 serviceLifecycle, unixSignals, yams,
             ]),
         .target(
@@ -164,6 +165,9 @@ let package = Package(
         .testTarget(
             name: "KeyCustodyTests",
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", "TestSupport", coreMetrics, logging]),
+        .testTarget(
+            name: "AuditLogTests",
+            dependencies: ["AuditLog", "Domain", "JSON", "OpenSSL", "TestSupport", coreMetrics, logging]),
         .testTarget(
             name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb, grdbSQLite],
             exclude: ["Resources"]),

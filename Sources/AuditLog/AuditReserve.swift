@@ -1,0 +1,118 @@
+import Foundation
+import OpenSSL
+
+/// A file with room on the disk of its own, for records that the log cannot take.
+///
+/// It holds lines as the log does, chained and authenticated as records of the reserve; the first one names its epoch, and
+/// behind the last one are zeros. Its calls block; the writer's thread owns it.
+struct AuditReserve {
+    /// Room that is left free for the record that is written next: there is no longer one.
+    private static let recordBytes = 4096
+
+    let capacity: Int
+    private let file: AuditFile
+    private let key: AuditKey
+    private var epoch = ""
+    private var index = 0
+    private var code = AuditRecord.nothingBefore
+    private(set) var used = 0
+
+    /// Whether another record has room.
+    var hasRoom: Bool { capacity - used >= Self.recordBytes }
+
+    /// What a reserve held when it was opened.
+    struct Content {
+        /// In the order in which they were kept.
+        var entries: [AuditRecord.Entry] = []
+        /// Lines that nobody can tell to be ours.
+        var unknownLines = 0
+    }
+
+    /// Opens the reserve, or makes it. Blocks.
+    ///
+    /// - Parameter capacity: length of a new file, in bytes.
+    /// - Throws: `AuditFileError`, also when the disk has no room for it.
+    static func open(
+        _ path: String, capacity: Int, key: AuditKey, _ calls: FileCalls
+    ) throws(AuditFileError) -> (reserve: AuditReserve, content: Content) {
+        if access(path, F_OK) != 0 {
+            let file = try AuditFile(creating: path, calls)
+            do throws(AuditFileError) {
+                try file.allocate(capacity)
+                try file.synchronize()
+            } catch {
+                unlink(path)
+                throw error
+            }
+        }
+        let file = try AuditFile(opening: path, calls)
+        var reserve = AuditReserve(capacity: try file.size(), file: file, key: key)
+        let content = try reserve.read()
+        return (reserve, content)
+    }
+
+    private init(capacity: Int, file: AuditFile, key: AuditKey) {
+        self.capacity = capacity
+        self.file = file
+        self.key = key
+    }
+
+    private mutating func read() throws(AuditFileError) -> Content {
+        let bytes = try file.read(from: 0, count: capacity)
+        var content = Content()
+        for line in bytes.split(separator: UInt8(ascii: "\n")) {
+            // Behind the last record are zeros; one that a crash left unfinished has some in it.
+            guard !line.contains(0) else { break }
+            used = line.endIndex + 1
+            guard let record = AuditRecord(line: Array(line)),
+                (try? AuditRecord.isAuthentic(Array(line), key: key, .reserve)) == true, record.before == code,
+                let place = record.reserved
+            else {
+                content.unknownLines += 1
+                continue
+            }
+            (epoch, index, code) = (place.epoch, place.index, record.code)
+            content.entries.append(AuditRecord.Entry(record))
+        }
+        return content
+    }
+
+    /// Keeps as many entries as have room, from the first one on.
+    ///
+    /// - Returns: those that were kept, with their places.
+    /// - Throws: `AuditFileError`; none was kept then.
+    mutating func append(_ entries: [AuditRecord.Entry]) throws(AuditFileError) -> [AuditRecord.Entry] {
+        var (bytes, index, code, kept) = ([UInt8](), index, code, [AuditRecord.Entry]())
+        let epoch = self.epoch.isEmpty ? String(UUID().uuidString.lowercased().prefix(8)) : self.epoch
+        for entry in entries {
+            guard capacity - used - bytes.count >= Self.recordBytes else { break }
+            var entry = entry
+            entry.reserved = AuditRecord.ReservePlace(epoch: epoch, index: index + 1)
+            do throws(OpenSSLError) {
+                let line = try AuditRecord.line(entry, sequence: index + 1, before: code, key: key, .reserve)
+                guard line.bytes.count < Self.recordBytes else { break }
+                bytes += line.bytes
+                bytes.append(UInt8(ascii: "\n"))
+                (index, code) = (index + 1, line.code)
+            } catch {
+                throw AuditFileError(file.path, "no authentication code: \(error)")
+            }
+            kept.append(entry)
+        }
+        guard !kept.isEmpty else { return [] }
+        try file.write(bytes, at: used)
+        used += bytes.count
+        (self.epoch, self.index, self.code) = (epoch, index, code)
+        return kept
+    }
+
+    /// Makes the reserve empty: what it held is in the log.
+    ///
+    /// - Throws: `AuditFileError`
+    mutating func clear() throws(AuditFileError) {
+        guard used > 0 else { return }
+        // All that was written, and what a crash may have left of one more record.
+        try file.write([UInt8](repeating: 0, count: min(capacity, used + Self.recordBytes)), at: 0)
+        (epoch, index, code, used) = ("", 0, AuditRecord.nothingBefore, 0)
+    }
+}
