@@ -107,7 +107,8 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
-                "AuditLog", "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore, nioPosix,
+                "AuditLog", "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore,
+                nioPosix,
                 serviceLifecycle, unixSignals, yams,
             ]),
         .target(
@@ -167,7 +168,7 @@ let package = Package(
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", "TestSupport", coreMetrics, logging]),
         .testTarget(
             name: "AuditLogTests",
-            dependencies: ["AuditLog", "Domain", "JSON", "OpenSSL", "TestSupport", coreMetrics, logging]),
+            dependencies: ["AuditLog", "Domain", "OpenSSL", "TestSupport", coreMetrics]),
         .testTarget(
             name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb, grdbSQLite],
             exclude: ["Resources"]),

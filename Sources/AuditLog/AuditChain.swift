@@ -86,7 +86,7 @@ struct AuditChain {
 }
 
 /// The last record of a log at some moment, as the journal keeps it: whoever has it can tell what was cut off or replaced.
-package struct AuditHead: Sendable, Hashable {
+package struct AuditHead: Sendable, Hashable, CustomStringConvertible {
     package let instance: String
     package let chain: String
     package let sequence: Int
@@ -97,6 +97,24 @@ package struct AuditHead: Sendable, Hashable {
         self.chain = chain
         self.sequence = sequence
         self.code = code
+    }
+}
+
+extension AuditHead {
+    private static let title = "Audit head"
+
+    /// One line that is fit for any log, and that ``init(in:)`` reads.
+    package var description: String { "\(Self.title) \(instance) \(chain) \(sequence) \(code)" }
+
+    /// The head that a line of a log tells, whatever else stands in it.
+    package init?(in line: some StringProtocol) {
+        guard let start = line.range(of: Self.title) else { return nil }
+        let words = line[start.upperBound...].split(maxSplits: 4) { !($0.isHexDigit || $0 == "-") }
+        guard words.count >= 4, let sequence = Int(words[2]), sequence > 0, words[0].count == 36, words[1].count == 16,
+            words[3].count == AuditRecord.nothingBefore.count
+        else { return nil }
+        self.init(
+            instance: String(words[0]), chain: String(words[1]), sequence: sequence, code: String(words[3]))
     }
 }
 

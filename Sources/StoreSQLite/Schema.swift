@@ -149,6 +149,18 @@ enum Schema {
         migrator.registerMigration("0013 sealed secrets and imported keys") { database in
             try database.execute(sql: sealedSecrets)
         }
+        migrator.registerMigration("0015 pseudonyms of the audit") { database in
+            try database.execute(
+                sql: """
+                    -- Under which names the audit speaks of users; erasing a user forgets the name.
+                    CREATE TABLE auditPseudonym (
+                        app TEXT NOT NULL,
+                        user BLOB NOT NULL,
+                        pseudonym TEXT NOT NULL,
+                        PRIMARY KEY (app, user)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         migrator.registerMigration("0016 production releases") { database in
             try database.execute(
                 sql: """

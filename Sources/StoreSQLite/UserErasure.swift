@@ -50,6 +50,7 @@ private struct UserErasure {
             in: database)
         let notifications = try NotificationRow.erase(spellings, tokens: tokens, app: app, in: database)
         try PurchaseTokenRow.remove(tokens, app: app, in: database)
+        _ = try remove("DELETE FROM auditPseudonym", in: database)
         let receipts = try ReceiptRow.erase(spellings, app: app, in: database)
         // Another user's link may make a case that user's now.
         try CaseRow.refreshOwners(app: app, targets: linked, isBounded: false, in: database)

@@ -26,6 +26,9 @@ enum ConfigurationFixture {
     /// Values that are no defaults, by variable; those of other listeners that `api` has too are left out.
     static let everyVariable = [
         "PURSER_STORE": "sqlite:/e.db", "PURSER_LOG_LEVEL": "warning",
+        "PURSER_AUDIT_DIRECTORY": "/e.audit", "PURSER_AUDIT_RETENTION": "500d",
+        "PURSER_AUDIT_RESERVE_FILE": "/e.reserve",
+        "PURSER_AUDIT_RESERVE_BYTES": "1MiB",
         "PURSER_MASTER_KEY_FILE": "/e.masterkey", "PURSER_MASTER_KEY_ALLOW_GROUP_READABLE": "true",
         "PURSER_LISTENERS_API_ADDRESS": "unix:/run/api.sock", "PURSER_LISTENERS_API_MODE": "0660",
         "PURSER_LISTENERS_API_MAXIMUM_CONNECTIONS": "7", "PURSER_LISTENERS_API_MAXIMUM_REQUESTS": "6",

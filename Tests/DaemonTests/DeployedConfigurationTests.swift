@@ -45,6 +45,7 @@ struct DeployedConfigurationTests {
         #expect(uncommented.apple == configuration.apple)
         #expect(uncommented.keys == configuration.keys)
         #expect(uncommented.apps == configuration.apps)
+        #expect(uncommented.audit == configuration.audit)
         #expect(uncommented.logLevel == configuration.logLevel)
         #expect(uncommented.shutdown == configuration.shutdown)
         #expect(uncommented.snapshots == configuration.snapshots)
@@ -60,7 +61,8 @@ struct DeployedConfigurationTests {
     @Test func itNamesEveryKeyThereIs() throws {
         let text = try text()
         for key in [
-            "store", "masterKey", "level", "address", "mode", "maximumConnections", "maximumRequests",
+            "store", "masterKey", "audit", "directory", "retention", "reserveFile", "reserveBytes", "level", "address",
+            "mode", "maximumConnections", "maximumRequests",
             "maximumHeaderBytes",
             "maximumBodyBytes", "trustedProxies",
             "idleTimeout", "rootCertificates", "production", "sandbox", "certificateAuthorityFile", "proxy",

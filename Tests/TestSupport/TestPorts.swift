@@ -15,6 +15,7 @@ extension Services.Ports {
     ///   - verifier: takes for Apple's what it has been told of.
     ///   - signedData: likewise, of what apps hand over.
     ///   - receiptReader: reads the receipts that it has been told of.
+    ///   - audit: remembers what was done.
     ///   - clock: the clocks.
     ///   - logger: hears nothing unless a test listens.
     /// - Returns: the ports.
@@ -22,7 +23,8 @@ extension Services.Ports {
         store: some Services.Store, changes: ChangeSignal, appStore: FakeAppStoreGateway,
         verifier: FakeNotificationVerifier = FakeNotificationVerifier(),
         signedData: FakeSignedDataChecker = FakeSignedDataChecker(),
-        receiptReader: FakeReceiptReader = FakeReceiptReader(), clock: ServiceClock,
+        receiptReader: FakeReceiptReader = FakeReceiptReader(), audit: any AuditTrail = RememberedAudit(),
+        clock: ServiceClock,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> Services.Ports {
         // The time of day of most tests stands still; were the other clock to go on, minutes would shift on a slow machine.
@@ -39,7 +41,8 @@ extension Services.Ports {
             issuerID: "11111111-2222-3333-4444-555555555555", bearerTokens: [], digest: { $0 },
             makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil }, readToken: { _ in nil })
         return Services.Ports(
-            store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), verifier: verifier,
+            store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), audit: audit,
+            verifier: verifier,
             signedData: signedData, receiptReader: receiptReader, budgets: budgets,
             pageTokens: pageTokens, credentials: credentials, clock: clock, makeID: TestCode.makeIDs(),
             makeSnapshotID: { UUID().uuidString }, digest: { $0 }, logger: logger)

@@ -1,4 +1,5 @@
 import AppStoreClient
+import AuditLog
 import Curl
 import Domain
 import Foundation
@@ -18,6 +19,7 @@ struct Adapters: Sendable {
     let vault: SecretVault
     let keys: KeyRing
     let store: SQLiteStore
+    let audit: AuditWriter
     let curl: CurlClient
     let client: AppStoreClient
     let minter: TokenMinter
@@ -37,6 +39,10 @@ struct Adapters: Sendable {
         let roots = try Files.certificates(configuration.apple.rootCertificateFiles)
         let verifier = SignedDataVerifier(roots: roots, now: clock.now)
         store = try await openStore(configuration.store, configuration.apps, dependencies)
+        let auditSettings = AuditWriter.Settings(configuration.audit)
+        audit = try AuditWriter(
+            auditSettings, keys: SealedAuditKeys(directory: auditSettings.directory, vault: vault), pseudonyms: store,
+            now: clock.now, metrics: metrics, logger: logger)
         takeovers = KeyTakeoverCheckpoint(keys: keys, store: store, metrics: metrics, logger: logger)
         try await takeovers.resume()
         curl = try CurlClient(configuration: .init(configuration.apple))
@@ -54,7 +60,7 @@ struct Adapters: Sendable {
             releases: store, clock: clock, meter: meter, logger: logger)
         ports = Services.Ports(
             store: store, changes: store.changes, appStore: client,
-            signatures: StoreKitSigner(keys: keys, clock: clock, metrics: metrics),
+            signatures: StoreKitSigner(keys: keys, clock: clock, metrics: metrics), audit: audit,
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
             signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),

@@ -23,6 +23,14 @@ package enum ConfigurationDefaults {
     /// `log.level`: the least severe level that is logged.
     package static let logLevel = Logger.Level.info
 
+    /// `audit`: where it is recorded what was done.
+    package enum Audit {
+        /// `audit.retention`: what a year's audit asks about, and the time to do it.
+        package static let retention = BoundedSetting.duration(.days(400), in: .days(30) ... .days(36_500))
+        /// `audit.reserveBytes`: some ten thousand records.
+        package static let reserveBytes = BoundedSetting.bytes(4 * mebibyte, in: mebibyte...1024 * mebibyte)
+    }
+
     /// `listeners`: where each is bound, and what it takes at most.
     package enum Listeners {
         /// `listeners.api.address`.

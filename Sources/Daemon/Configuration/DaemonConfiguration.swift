@@ -12,6 +12,8 @@ package struct DaemonConfiguration: Sendable {
     package let store: StoreLocation
     /// Where the key is that seals secrets in the store.
     package let masterKey: MasterKeySource
+    /// Where it is recorded what was done.
+    package let audit: AuditConfiguration
     /// The least severe level that is logged.
     package let logLevel: Logger.Level
     package let listeners: ListenersConfiguration
@@ -36,7 +38,7 @@ package struct DaemonConfiguration: Sendable {
 
     package init(
         store: StoreLocation, masterKey: MasterKeySource? = nil,
-        logLevel: Logger.Level = ConfigurationDefaults.logLevel,
+        audit: AuditConfiguration? = nil, logLevel: Logger.Level = ConfigurationDefaults.logLevel,
         listeners: ListenersConfiguration,
         apple: AppleConfiguration, keys: [KeyDeclaration] = [], apps: [App] = [],
         consumptionPolicies: [String: ConsumptionPolicy] = [:],
@@ -49,6 +51,7 @@ package struct DaemonConfiguration: Sendable {
     ) {
         self.store = store
         self.masterKey = masterKey ?? .made(path: store.masterKeyFile)
+        self.audit = audit ?? AuditConfiguration(beside: store)
         self.logLevel = logLevel
         self.listeners = listeners
         self.apple = apple
@@ -183,6 +186,7 @@ extension ConfigurationParser {
     mutating func configuration() throws(ConfigurationError) -> DaemonConfiguration {
         let store = requiredSetting(["store"], as: .storeLocation)
         let masterKey = masterKeySection(beside: store)
+        let audit = auditSection(beside: store)
         let logLevel = setting(["log", "level"], as: .oneOf, default: ConfigurationDefaults.logLevel)
         let listeners = listenersSection()
         let apple = appleSection()
@@ -200,7 +204,8 @@ extension ConfigurationParser {
         guard let store, problems.isEmpty else { throw ConfigurationError(problems: problems) }
         let policies = apps.all.compactMap { app in app.consumptionPolicy.map { (app.slug, $0) } }
         return DaemonConfiguration(
-            store: store, masterKey: masterKey, logLevel: logLevel, listeners: listeners, apple: apple, keys: keys,
+            store: store, masterKey: masterKey, audit: audit, logLevel: logLevel, listeners: listeners, apple: apple,
+            keys: keys,
             apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
             consumptionPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name },

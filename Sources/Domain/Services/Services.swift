@@ -11,6 +11,8 @@ package struct Services: Sendable {
     package let appStore: any AppStoreServerAPI
     /// Signs what apps hand to StoreKit.
     package let signatures: any SignatureSource
+    /// Keeps what was done.
+    package let audit: any AuditTrail
     package let refunds: Refunds
     package let purchases: Purchases
     package let access: Access
@@ -26,6 +28,7 @@ package struct Services: Sendable {
         apps = settings.apps
         appStore = ports.appStore
         signatures = ports.signatures
+        audit = ports.audit
         clock = ports.clock
         refunds = Refunds(ports.refunds, settings: settings, snapshots: snapshots)
         purchases = Purchases(ports.purchases, settings: settings, snapshots: snapshots)
@@ -58,6 +61,8 @@ extension Services {
     package struct Ports: Sendable {
         package var appStore: any AppStoreServerAPI
         package var signatures: any SignatureSource
+        /// Keeps what was done, so that it can be proved later.
+        package var audit: any AuditTrail
         package var clock: ServiceClock
         package var refunds: Refunds.Ports
         package var purchases: Purchases.Ports
@@ -71,6 +76,7 @@ extension Services {
         ///   - changes: tells of every commit that kept events.
         ///   - appStore: Apple's API.
         ///   - signatures: signs what apps hand to StoreKit.
+        ///   - audit: keeps what was done.
         ///   - verifier: tells whether Apple signed a notification.
         ///   - signedData: tells whether Apple signed what an app hands over.
         ///   - receiptReader: verifies the receipts that apps send.
@@ -84,13 +90,15 @@ extension Services {
         ///   - logger: where trouble is told.
         package init(
             store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI, signatures: any SignatureSource,
-            verifier: any NotificationVerifier, signedData: any SignedDataChecker, receiptReader: any ReceiptReader,
+            audit: any AuditTrail, verifier: any NotificationVerifier, signedData: any SignedDataChecker,
+            receiptReader: any ReceiptReader,
             budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials, clock: ServiceClock,
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
             digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
         ) {
             self.appStore = appStore
             self.signatures = signatures
+            self.audit = audit
             self.clock = clock
             refunds = Refunds.Ports(
                 deliveries: store, cases: store, consents: store, links: store, notifications: store,

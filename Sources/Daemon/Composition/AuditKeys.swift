@@ -1,0 +1,51 @@
+import AuditLog
+import Foundation
+import KeyCustody
+import OpenSSL
+
+/// The keys of the audit's chains: each in a file of the audit's directory, sealed under the master key.
+///
+/// Neither the database nor a backup of it holds them: who can write it cannot make records.
+struct SealedAuditKeys: AuditKeySource {
+    /// The largest file read, in bytes; a sealed key takes 129.
+    private static let maximumBytes = 1024
+
+    let directory: AuditDirectory
+    let vault: SecretVault
+
+    func key(chain: String) throws(AuditKeyError) -> AuditKey {
+        try naming { () throws in
+            let sealed = try read(chain)
+            return try AuditKey(vault.open(sealed, as: Self.identity(chain)))
+        }
+    }
+
+    func make() throws(AuditKeyError) -> AuditKey {
+        try naming { () throws in
+            let random = try SecureRandom.bytes(AuditKey.count)
+            let bytes = try SecureBytes(count: random.count) { $0.copyBytes(from: random) }
+            let key = try AuditKey(bytes)
+            let sealed = try vault.seal(bytes, as: Self.identity(key.chain)).bytes
+            try SecretFile.create(
+                SecureBytes(count: sealed.count) { $0.copyBytes(from: sealed) },
+                at: directory.keyPath(chain: key.chain))
+            return key
+        }
+    }
+
+    private func read(_ chain: String) throws(SecretFileError) -> SealedSecret {
+        let bytes = try SecretFile.read(
+            directory.keyPath(chain: chain), allowsGroupRead: false, maximumBytes: Self.maximumBytes)
+        return SealedSecret(bytes: bytes.withUnsafeBytes { Array($0) })
+    }
+
+    private static func identity(_ chain: String) -> SecretIdentity { .installationSecret("audit chain \(chain)") }
+
+    private func naming<Value>(_ work: () throws -> Value) throws(AuditKeyError) -> Value {
+        do {
+            return try work()
+        } catch {
+            throw AuditKeyError("\(error)")
+        }
+    }
+}

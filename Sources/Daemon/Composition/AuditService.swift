@@ -1,0 +1,75 @@
+import AuditLog
+import Domain
+import Logging
+import ServiceLifecycle
+import Synchronization
+
+/// Says in the audit when the service begins and ends, and in the log which record is the last.
+///
+/// The log is kept elsewhere than the audit, by others: with the heads in it, `purser audit verify` finds out what was cut off
+/// or replaced.
+final class AuditService: Service {
+    private let audit: AuditWriter
+    private let logger: Logger
+    private let told = Mutex<AuditHead?>(nil)
+
+    init(audit: AuditWriter, logger: Logger) {
+        self.audit = audit
+        self.logger = logger
+    }
+
+    func run() async throws {
+        await audit.settle(AuditAct(.serviceStarted, by: .daemon, details: ["version": Version.text]))
+        tellHead()
+        try? await gracefulShutdown()
+        await audit.settle(AuditAct(.serviceStopped, by: .daemon))
+        tellHead()
+    }
+
+    /// Logs the last record, unless it was the last before; the message says all, so that every format of logs keeps it whole.
+    func tellHead() {
+        guard let head = audit.status.head else { return }
+        let isNew = told.withLock { told in
+            defer { told = head }
+            return told != head
+        }
+        if isNew { logger.notice("\(head)") }
+    }
+}
+
+extension AuditWriter.Settings {
+    init(_ configuration: AuditConfiguration) {
+        self.init(directory: AuditDirectory(configuration.directory), reservePath: configuration.reserveFile)
+        bounds.retention = configuration.retention / .seconds(1)
+        bounds.reserveBytes = configuration.reserveBytes
+    }
+}
+
+extension PeriodicService {
+    /// Tells the audit's last record each minute, if there is a new one.
+    static func auditHeads(_ service: AuditService, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(60), clock: clock) { service.tellHead() }
+    }
+
+    /// Tries again to write what the audit owes.
+    static func auditRetries(_ audit: AuditWriter, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(5), clock: clock) {
+            if audit.status.problem != nil || audit.status.owed > 0 { await audit.retry() }
+        }
+    }
+
+    /// Removes segments of the audit that have been kept long enough, by a clock that can be relied upon.
+    static func auditRetention(
+        _ audit: AuditWriter, time: ServiceClock, clock: C, logger: Logger
+    ) -> PeriodicService {
+        PeriodicService(every: .seconds(3600), clock: clock) {
+            guard time.isCertain else { return }
+            do throws(AuditFileError) {
+                let count = try await audit.expire()
+                if count > 0 { logger.info("Removed segments of the audit", metadata: ["segments": "\(count)"]) }
+            } catch {
+                logger.error("Segments of the audit could not be removed", metadata: ["cause": "\(error)"])
+            }
+        }
+    }
+}
