@@ -25,10 +25,7 @@ enum Files {
 
     static func certificate(_ path: String) throws(FileError) -> Certificate {
         do {
-            let data = try Data(contentsOf: URL(filePath: path))
-            guard data.count <= maximumCertificateBytes else {
-                throw FileError(path: path, problem: "larger than a certificate can be")
-            }
+            let data = try contents(of: path, maximumBytes: maximumCertificateBytes)
             return data.starts(with: Data("-----BEGIN".utf8))
                 ? try Certificate(pem: String(decoding: data, as: UTF8.self)) : try Certificate(der: Array(data))
         } catch let error as FileError {
@@ -36,5 +33,26 @@ enum Files {
         } catch {
             throw FileError(path: path, problem: "\(error)")
         }
+    }
+
+    /// Reads a file whole.
+    ///
+    /// - Throws: `FileError` with the reason why it cannot be read; blocks.
+    static func contents(of path: String, maximumBytes: Int) throws(FileError) -> Data {
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw FileError(path: path, problem: "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        let data: Data
+        do {
+            data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
+        } catch {
+            throw FileError(path: path, problem: "cannot be read; is it a regular file?")
+        }
+        guard data.count <= maximumBytes else {
+            throw FileError(path: path, problem: "has more than \(maximumBytes) bytes")
+        }
+        return data
     }
 }

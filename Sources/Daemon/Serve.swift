@@ -20,14 +20,14 @@ package enum Serve {
     package static func run(
         file: String, flags: ConfigurationFlags, environment: [String: String]
     ) async -> CommandOutcome {
+        let destination = LogDestination.detect(
+            environment: environment, standardError: STDERR_FILENO, identifier: identifier, fieldPrefix: "PURSER_")
         do {
             let configuration = try DaemonConfiguration.load(file: file, flags: flags, environment: environment)
-            try await run(configuration: configuration)
+            try await run(configuration: configuration, log: destination)
             return CommandOutcome(.success)
-        } catch let error as ConfigurationError {
-            return CommandOutcome(.configuration, errorOutput: "\(error)\n")
         } catch {
-            return CommandOutcome(.failure, errorOutput: "\(error)\n")
+            return StartFailure(error).tell(destination, identifier: identifier)
         }
     }
 
@@ -35,10 +35,7 @@ package enum Serve {
     ///
     /// The first SIGTERM or SIGINT drains; a second one exits at once with 128 and the signal's number, as a shell would.
     /// - Throws: what a part says of why it cannot start or go on.
-    package static func run(configuration: DaemonConfiguration) async throws {
-        let destination = LogDestination.detect(
-            environment: ProcessInfo.processInfo.environment, standardError: STDERR_FILENO, identifier: identifier,
-            fieldPrefix: "PURSER_")
+    private static func run(configuration: DaemonConfiguration, log destination: LogDestination) async throws {
         let logger = Logger(label: identifier) { label in
             destination.makeHandler(label: label, level: configuration.logLevel)
         }

@@ -56,7 +56,8 @@ private struct FileCheck {
         }
         if let path = configuration.apple.certificateAuthorityFile {
             attempt("apple.certificateAuthorityFile") {
-                _ = try Certificate.certificates(inFile: Array(try Data(contentsOf: URL(filePath: path))))
+                _ = try Certificate.certificates(
+                    inFile: Array(try Files.contents(of: path, maximumBytes: Files.maximumCertificateBytes)))
             }
         }
         for (name, listener) in configuration.listeners.all {

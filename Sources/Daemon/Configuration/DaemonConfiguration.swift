@@ -158,23 +158,16 @@ extension DaemonConfiguration {
     ///
     /// - Throws: `ConfigurationError` with the reason why it cannot be read.
     static func contents(of file: String) throws(ConfigurationError) -> String {
-        func refusal(_ reason: String) -> ConfigurationError {
-            ConfigurationError(problems: [ConfigurationProblem(.file(file), "The file cannot be read: \(reason).")])
+        func refusal(_ problem: String) -> ConfigurationError {
+            ConfigurationError(problems: [ConfigurationProblem(.file(file), "The file \(problem).")])
         }
-        let descriptor = open(file, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw refusal(String(cString: strerror(errno))) }
-        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        let data: Data?
-        do {
-            data = try handle.read(upToCount: ConfigurationDefaults.maximumFileBytes + 1)
+        let data: Data
+        do throws(FileError) {
+            data = try Files.contents(of: file, maximumBytes: ConfigurationDefaults.maximumFileBytes)
         } catch {
-            throw refusal("reading it failed; is it a regular file?")
+            throw refusal(error.problem)
         }
-        guard let data else { return "" }
-        guard data.count <= ConfigurationDefaults.maximumFileBytes else {
-            throw refusal("it has more than \(ConfigurationDefaults.maximumFileBytes) bytes")
-        }
-        guard let text = String(validating: data, as: UTF8.self) else { throw refusal("it is no UTF-8 text") }
+        guard let text = String(validating: data, as: UTF8.self) else { throw refusal("is no UTF-8 text") }
         return text
     }
 }

@@ -1,0 +1,61 @@
+import Domain
+import Foundation
+import KeyCustody
+import Listener
+import Logging
+import Systemd
+
+/// Why the daemon does not start or cannot go on: what an operator reads, and what the service manager is told.
+struct StartFailure: Sendable, Equatable {
+    /// `configuration` for what no further start will mend: systemd then leaves it (`RestartPreventExitStatus=78`).
+    let status: CommandOutcome.Status
+    /// Each tells on one line what is wrong, in which file or at which key, and what to do.
+    let lines: [String]
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as ConfigurationError:
+            status = .configuration
+            lines = error.problems.map(\.description)
+        case let error as KeyFileError:
+            status = .configuration
+            lines = ["\(error); put the .p8 file of App Store Connect there, for the service alone to read"]
+        case is FileError, is SecretFileError:
+            status = .configuration
+            lines = ["\(error)"]
+        case let error as ListenerError:
+            status = error.isOfConfiguration ? .configuration : .failure
+            lines = ["\(error)"]
+        case let error as ServiceError:
+            status = .failure
+            lines = [error.message]
+        default:
+            status = .failure
+            lines = ["\(error)"]
+        }
+    }
+
+    /// Tells it where the rest of the log goes; on a terminal as it is, for whoever has typed the command.
+    func tell(_ destination: LogDestination, identifier: String) -> CommandOutcome {
+        guard destination.format != .terminal else {
+            return CommandOutcome(status, errorOutput: lines.map { "\($0)\n" }.joined())
+        }
+        let logger = Logger(label: identifier) { destination.makeHandler(label: $0) }
+        for line in lines {
+            logger.critical("\(line)", metadata: ["exit_status": "\(status.rawValue)"])
+        }
+        return CommandOutcome(status)
+    }
+}
+
+extension ListenerError {
+    /// Whether another start would meet the same; an address may come free, or come to the machine.
+    fileprivate var isOfConfiguration: Bool {
+        switch reason {
+        case .addressInUse, .addressNotAvailable, .alreadyUsed, .closedUnexpectedly, .other: false
+        case .permissionDenied, .directoryMissing, .pathTooLong, .notASocket, .certificateUnusable,
+            .authoritiesUnusable:
+            true
+        }
+    }
+}
