@@ -21,7 +21,7 @@ extension Listener {
             return (channel, .tcp(host: host, port: channel.localAddress?.port ?? port))
 
         case .unix(let path, let mode):
-            let (descriptor, file) = try UnixSocketFile.bind(path: path, mode: mode)
+            let (descriptor, file) = try UnixSocketFile.bind(path: path, mode: mode, group: try await socketGroup())
             do throws(ListenerError.Reason) {
                 let channel = try await open(descriptor: descriptor) { bootstrap in
                     try await bootstrap.withBoundSocket(descriptor).get()
@@ -32,6 +32,16 @@ extension Listener {
                 file.remove()
                 throw error
             }
+        }
+    }
+
+    /// The group is looked up on a thread that may block: directories of users can be on other machines.
+    private func socketGroup() async throws(ListenerError.Reason) -> SocketGroup? {
+        guard let text = configuration.socketGroup else { return nil }
+        do {
+            return try await NIOThreadPool.singleton.runIfActive { try SocketGroup(text) }
+        } catch {
+            throw (error as? ListenerError.Reason) ?? .other("\(error)")
         }
     }
 

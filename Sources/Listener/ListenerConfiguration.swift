@@ -6,6 +6,9 @@ package struct ListenerConfiguration: Sendable {
     /// Where it listens.
     package var address: ListenerAddress
 
+    /// The group of a Unix socket's file, by name or number; nil for the process's own.
+    package var socketGroup: String?
+
     /// The most connections open at once; more of them wait in the kernel's queue until one closes.
     package var maximumConnections = 1024
 

@@ -22,6 +22,12 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         /// At the path of the Unix socket there is a file of another kind.
         case notASocket
 
+        /// The machine has no group of this name.
+        case noSuchGroup(String)
+
+        /// The process may not give a file to this group, because it is no member.
+        case notInGroup(String)
+
         /// The certificate or its key cannot be used; the library's text, which names the file.
         case certificateUnusable(String)
 
@@ -83,6 +89,8 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         case .directoryMissing: "the directory does not exist"
         case .pathTooLong: "the path is longer than \(ListenerAddress.maximumPathBytes) bytes"
         case .notASocket: "a file that is not a socket is in the way"
+        case .noSuchGroup(let name): "there is no group \(name)"
+        case .notInGroup(let name): "the process is no member of the group \(name)"
         case .certificateUnusable(let text): "its certificate or key cannot be used (\(text))"
         case .authoritiesUnusable(let text): "the authorities of its clients cannot be used (\(text))"
         case .alreadyUsed: "it was started before"
@@ -101,6 +109,8 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         case (.directoryMissing, _): "create it (in a unit file: RuntimeDirectory=) or configure another path"
         case (.pathTooLong, _): "configure a shorter one"
         case (.notASocket, _): "move the file away or configure another path"
+        case (.noSuchGroup(let name), _): "make it (groupadd --system \(name)), or configure another"
+        case (.notInGroup(let name), _): "add it to the service (in a unit file: SupplementaryGroups=\(name))"
         case (.certificateUnusable, _):
             "the certificate chain and its private key must be PEM files that this user may read and that belong together"
         case (.authoritiesUnusable, _):

@@ -11,10 +11,14 @@ struct UnixSocketFile: Sendable {
     /// A socket file that a dead process left is removed first. Two processes that find the same dead file at the same
     /// moment could each remove the other's new one; only a lock that both take beforehand prevents that.
     ///
+    /// - Parameters:
+    ///   - path: where.
+    ///   - mode: the permission bits of the file.
+    ///   - group: the file's group; nil for the process's own.
     /// - Returns: the descriptor, which the caller owns, and the file.
     /// - Throws: why it cannot be bound.
     static func bind(
-        path: String, mode: UInt16
+        path: String, mode: UInt16, group: SocketGroup? = nil
     ) throws(ListenerError.Reason) -> (descriptor: Int32, file: UnixSocketFile) {
         var address = try socketAddress(path)
         try removeStaleFile(path, &address)
@@ -26,6 +30,12 @@ struct UnixSocketFile: Sendable {
             // No moment exists at which a stranger can connect: before listen(2), the caller's next step, the kernel
             // refuses everybody. (The umask would be shared with every thread that creates a file.)
             var status = stat()
+            if let group, chown(path, uid_t.max, group.id) != 0 {
+                let reason: ListenerError.Reason =
+                    errno == EPERM ? .notInGroup(group.name) : ListenerError.Reason(errno: errno)
+                unlink(path)
+                throw reason
+            }
             guard chmod(path, mode_t(mode)) == 0, lstat(path, &status) == 0 else {
                 let reason = ListenerError.Reason(errno: errno)
                 unlink(path)
@@ -87,5 +97,33 @@ struct UnixSocketFile: Sendable {
                 call($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
+    }
+}
+
+/// A group of the machine's, who may connect to a socket by its permissions.
+struct SocketGroup: Sendable {
+    let name: String
+    let id: gid_t
+
+    /// Looks a group up by its name, or takes its number; it blocks.
+    ///
+    /// - Throws: `noSuchGroup`.
+    init(_ text: String) throws(ListenerError.Reason) {
+        name = text
+        if let number = gid_t(text) {
+            id = number
+            return
+        }
+        var record = group()
+        var found: UnsafeMutablePointer<group>?
+        var buffer = [CChar](repeating: 0, count: 1024)
+        var code = getgrnam_r(text, &record, &buffer, buffer.count, &found)
+        // A group with many members needs more room.
+        while code == ERANGE, buffer.count < 1 << 20 {
+            buffer = [CChar](repeating: 0, count: buffer.count * 4)
+            code = getgrnam_r(text, &record, &buffer, buffer.count, &found)
+        }
+        guard code == 0, found != nil else { throw .noSuchGroup(text) }
+        id = record.gr_gid
     }
 }

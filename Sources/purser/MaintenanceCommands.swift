@@ -10,8 +10,21 @@ struct DaemonOptions: ParsableArguments {
     @Option(help: "The admin socket; the configuration file is then not read.")
     var socket: String?
 
+    @Option(
+        name: .customLong("as"),
+        help: "Who you are: recorded beside your user id, which may be that of several people. Nobody checks it.")
+    var operatorName: String?
+
+    func validate() throws {
+        guard operatorName.map(RunningDaemon.isOperatorName) ?? true else {
+            throw ValidationError("--as takes 1 to 64 of A-Z, a-z, 0-9 and . _ - @ +.")
+        }
+    }
+
     var daemon: RunningDaemon {
-        RunningDaemon(file: config, socket: socket, environment: ProcessInfo.processInfo.environment)
+        RunningDaemon(
+            file: config, socket: socket, operatorName: operatorName,
+            environment: ProcessInfo.processInfo.environment)
     }
 }
 

@@ -36,9 +36,8 @@ struct ConfigurationListenersTests {
     @Test(arguments: [
         "0.0.0.0:8080", "10.0.0.1:8080", "[::]:8080", "[fe80::1]:8080", "[::ffff:10.0.0.1]:8080",
     ])
-    func theListenersForCallersAndOperatorsStayOnThisMachine(address: String) {
+    func theListenerForCallersStaysOnThisMachine(address: String) {
         #expect(places("  api: { address: \"\(address)\" }\n") == ["15 listeners.api.address"])
-        #expect(places("  admin: { address: \"\(address)\" }\n") == ["15 listeners.admin.address"])
         // Neither takes a credential, and monitoring and an ingress are on other machines.
         #expect(places("  health: { address: \"\(address)\" }\n") == [])
         let webhook = "  api: { address: \"127.0.0.1:1\" }\n  webhook: { address: \"\(address)\" }\n"
@@ -50,6 +49,71 @@ struct ConfigurationListenersTests {
         #expect(places("  api: { address: \"\(address)\" }\n") == [])
     }
 
+    @Test(arguments: ["127.0.0.1:8082", "[::1]:8082", "127.0.0.1:0", "10.0.0.1:8082"])
+    func operatorsComeOverAUnixSocketOnlyAndAreToldWhatToWriteInstead(address: String) throws {
+        let yaml = ConfigurationFixture.minimal + "listeners:\n  admin: { address: \"\(address)\" }\n"
+        let problems = ConfigurationFixture.problems(yaml)
+        let problem = try #require(problems.first)
+        #expect(problems.count == 1)
+        #expect(problem.key == "listeners.admin.address")
+        #expect(problem.origin.line == 15)
+        #expect(problem.message.contains("address: \"unix:/run/purser/admin.sock\""))
+        #expect(problem.message.contains("docs/operations.md#update"))
+    }
+
+    @Test func theOperatorsSocketHasNoTLS() {
+        let tls =
+            "tls: { certificateChain: /a, privateKey: /b, clientCertificateAuthorities: /c, clientCertificates: optional }"
+        #expect(
+            places("  admin: { address: unix:/a.sock, \(tls) }\n")
+                == [
+                    "15 listeners.admin.tls.certificateChain", "15 listeners.admin.tls.privateKey",
+                    "15 listeners.admin.tls.clientCertificateAuthorities", "15 listeners.admin.tls.clientCertificates",
+                ])
+        let variables = [
+            "PURSER_LISTENERS_ADMIN_ADDRESS": "127.0.0.1:8082", "PURSER_LISTENERS_ADMIN_TLS_PRIVATE_KEY": "/b",
+        ]
+        let keys = ConfigurationFixture.problems(ConfigurationFixture.minimal, environment: variables).map(\.key)
+        #expect(
+            keys == [
+                "listeners.admin.tls.certificateChain", "listeners.admin.address", "listeners.admin.tls.privateKey",
+            ])
+    }
+
+    @Test(arguments: ["api", "webhook", "health", "appleProduction", "appleSandbox"])
+    func aListenerWithACertificateMayAskItsClientsForTheirs(name: String) throws {
+        func tls(_ settings: String) throws -> ListenerTLS? {
+            let yaml = """
+                \(ConfigurationFixture.minimal)listeners:
+                  \(name): { address: "127.0.0.1:8443", tls: { certificateChain: /a, privateKey: /b\(settings) } }
+
+                """
+            return try ConfigurationFixture.configuration(yaml).listeners.all.first { $0.name == name }?.settings.tls
+        }
+        func expected(_ isRequired: Bool) -> ListenerTLS {
+            ListenerTLS(
+                certificateChainFile: "/a", privateKeyFile: "/b",
+                clientCertificates: .init(authoritiesFile: "/c", isRequired: isRequired))
+        }
+        #expect(try tls("") == ListenerTLS(certificateChainFile: "/a", privateKeyFile: "/b"))
+        #expect(try tls(", clientCertificateAuthorities: /c") == expected(true))
+        #expect(try tls(", clientCertificateAuthorities: /c, clientCertificates: required") == expected(true))
+        #expect(try tls(", clientCertificateAuthorities: /c, clientCertificates: optional") == expected(false))
+    }
+
+    @Test func certificatesOfClientsNeedAuthoritiesAndTLS() {
+        let files = "certificateChain: /a, privateKey: /b"
+        #expect(
+            places("  api: { tls: { \(files), clientCertificates: optional } }\n")
+                == ["15 listeners.api.tls.clientCertificateAuthorities"])
+        #expect(
+            places("  api: { tls: { \(files), clientCertificateAuthorities: /c, clientCertificates: maybe } }\n")
+                == ["15 listeners.api.tls.clientCertificates"])
+        #expect(
+            places("  api: { tls: { clientCertificateAuthorities: /c } }\n")
+                == ["15 listeners.api.tls.certificateChain"])
+    }
+
     @Test func aModeIsOctalAndOnlyForUnixSockets() throws {
         let yaml = ConfigurationFixture.minimal + "listeners: { admin: { address: unix:/a.sock, mode: \"0660\" } }\n"
         let admin = try #require(try ConfigurationFixture.configuration(yaml).listeners.admin)
@@ -57,6 +121,13 @@ struct ConfigurationListenersTests {
         #expect(places("  admin:\n    mode: \"0888\"\n") == ["16 listeners.admin.mode"])
         #expect(places("  admin:\n    mode: 7777\n") == ["16 listeners.admin.mode"])
         #expect(places("  api:\n    mode: \"0660\"\n") == ["16 listeners.api.mode"])
+    }
+
+    @Test func aGroupIsANameAndOnlyForUnixSockets() throws {
+        let yaml = ConfigurationFixture.minimal + "listeners: { admin: { group: purser-admin } }\n"
+        #expect(try ConfigurationFixture.configuration(yaml).listeners.admin?.group == "purser-admin")
+        #expect(places("  admin:\n    group: \"wheel:root\"\n") == ["16 listeners.admin.group"])
+        #expect(places("  api:\n    group: services\n") == ["16 listeners.api.group"])
     }
 
     @Test(arguments: [

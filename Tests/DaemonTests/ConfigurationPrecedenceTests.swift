@@ -58,7 +58,8 @@ struct ConfigurationPrecedenceTests {
         #expect(
             api
                 == ListenerSettings(
-                    address: .unix(path: "/run/api.sock", mode: 0o660), maximumConnections: 7, maximumRequests: 6,
+                    address: .unix(path: "/run/api.sock", mode: 0o660), group: "services", maximumConnections: 7,
+                    maximumRequests: 6,
                     maximumHeaderBytes: 2048, maximumBodyBytes: 3072, idleTimeout: .seconds(9)))
         #expect(configuration.listeners.admin == nil)
         #expect(configuration.listeners.health?.address == .tcp(host: "0.0.0.0", port: 9090))
@@ -73,6 +74,11 @@ struct ConfigurationPrecedenceTests {
         #expect(configuration.shutdown == ShutdownConfiguration(drainDelay: .seconds(4), timeout: .seconds(5)))
         #expect(configuration.snapshots == SnapshotConfiguration(lifetime: .seconds(60), maximumBytes: 2 << 20))
         #expect(configuration.listeners.webhook?.address == .tcp(host: "::", port: 8081))
+        #expect(
+            configuration.listeners.webhook?.tls
+                == ListenerTLS(
+                    certificateChainFile: "/chain.pem", privateKeyFile: "/key.pem",
+                    clientCertificates: .init(authoritiesFile: "/clients.pem", isRequired: false)))
         #expect(configuration.deliveries == DeliveriesConfiguration(concurrency: 8, wait: .zero))
         #expect(
             configuration.notifications

@@ -26,9 +26,11 @@ struct DeployedConfigurationTests {
         let configuration = try DaemonConfiguration.parse(yaml: try text(), file: Self.path)
         // The shown doors, upstream, authority, proxy, version, policy and caller are examples, the second address and source alternatives.
         let examples = [
-            "address:", "mode:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:", "proxy:", "file:",
+            "address:", "mode:", "group:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:",
+            "proxy:", "file:",
             "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
             "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:",
+            "clientCertificateAuthorities:", "clientCertificates:",
         ]
         let shown = try text().split(separator: "\n", omittingEmptySubsequences: false).map {
             (line: Substring) -> String in
@@ -62,7 +64,7 @@ struct DeployedConfigurationTests {
         let text = try text()
         for key in [
             "store", "masterKey", "audit", "directory", "retention", "reserveFile", "reserveBytes", "level", "address",
-            "mode", "maximumConnections", "maximumRequests",
+            "mode", "group", "maximumConnections", "maximumRequests",
             "maximumHeaderBytes",
             "maximumBodyBytes", "trustedProxies",
             "idleTimeout", "rootCertificates", "production", "sandbox", "certificateAuthorityFile", "proxy",
@@ -71,6 +73,7 @@ struct DeployedConfigurationTests {
             "allowGroupReadable", "state", "bundleId", "appAppleId", "environments", "additionalConsumptionFields",
             "userIDs", "ignoredTokens", "guardianBlocksConsumption", "minimumWordingVersion",
             "tokenSHA256", "scopes", "appleProduction", "appleSandbox", "tls", "certificateChain", "privateKey",
+            "clientCertificateAuthorities", "clientCertificates",
             "drainDelay", "timeout", "lifetime", "maximumBytes", "sandboxShare", "reservedShare", "requestsPerSecond",
             "callsPerHour", "webhook", "consumptionPolicy", "beforeDeadline", "answer", "deliveryStatus",
             "sampleContentProvided", "consumptionPercentage", "refundPreference", "concurrency", "wait", "warnBefore",
@@ -104,6 +107,9 @@ struct DeployedConfigurationTests {
             let name = URL(filePath: key.path).lastPathComponent
             #expect(unit.contains { $0.hasPrefix("LoadCredential=\(name):") })
         }
+        // The default socket is in the folder that the unit makes.
+        #expect(configuration.listeners.admin?.address.description == "unix:/run/purser/admin.sock")
+        #expect(unit.contains("RuntimeDirectory=purser"))
         let stop = unit.compactMap { $0.wholeMatch(of: /TimeoutStopSec=(\d+)s/).flatMap { Int($0.output.1) } }
         let shutdown = configuration.shutdown
         #expect(stop.count == 1 && .seconds(stop.first ?? 0) > shutdown.drainDelay + shutdown.timeout)

@@ -1,8 +1,10 @@
 import Curl
 import Foundation
+import HTTPAPI
+import HTTPTypes
 import Listener
 
-/// Asks the running daemon something, over its admin listener.
+/// Asks the running daemon something, over its admin socket.
 struct AdminClient {
     /// How long the daemon may take, unless the request is one for long work.
     static let timeout = Duration.seconds(30)
@@ -10,7 +12,10 @@ struct AdminClient {
     static let longTimeout = Duration.seconds(3600)
     private static let maximumResponseBytes = 16 << 20
 
-    let address: ListenerAddress
+    /// The path of the socket.
+    let socket: String
+    /// Who the operator claims to be, for the records; nil for nobody.
+    let operatorName: String?
 
     /// An answer of the daemon's.
     struct Reply {
@@ -32,16 +37,17 @@ struct AdminClient {
         }
     }
 
-    /// Where the daemon of a configuration file listens for operators; `socket` overrides.
+    /// Where the daemon of a configuration file listens for operators.
     ///
+    /// - Returns: the path of the socket.
     /// - Throws: `ConfigurationError`, `AdminClientError`.
-    static func address(
-        file: String, socket: String?, environment: [String: String]
-    ) throws -> ListenerAddress {
-        if let socket { return .unix(path: socket, mode: 0) }
+    static func socket(file: String, environment: [String: String]) throws -> String {
         let configuration = try DaemonConfiguration.load(file: file, environment: environment)
-        guard let admin = configuration.listeners.admin else { throw AdminClientError.switchedOff(file: file) }
-        return admin.address
+        // Any other address is an error of the configuration.
+        guard case .unix(let path, _) = configuration.listeners.admin?.address else {
+            throw AdminClientError.switchedOff(file: file)
+        }
+        return path
     }
 
     /// Sends one request.
@@ -82,12 +88,12 @@ struct AdminClient {
     private func send(
         _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ timeout: Duration, over client: CurlClient
     ) async throws -> Reply {
+        var headers = body == nil ? [] : [(name: "Content-Type", value: "application/json")]
+        if let operatorName { headers.append((name: OperatorName.field.rawName, value: operatorName)) }
         var request = CurlRequest(
-            method, "http://\(host)\(target)",
-            headers: body == nil ? [] : [(name: "Content-Type", value: "application/json")], body: body,
+            method, "http://localhost\(target)", headers: headers, body: body,
             connectTimeout: .seconds(5), totalTimeout: timeout, maximumResponseBytes: Self.maximumResponseBytes)
-        request.allowsClearText = true
-        if case .unix(let path, _) = address { request.unixSocket = path }
+        request.unixSocket = socket
         do throws(CurlError) {
             let response = try await client.perform(request)
             return Reply(status: response.status, body: response.body)
@@ -96,19 +102,13 @@ struct AdminClient {
         }
     }
 
-    private var host: String {
-        if case .tcp = address { "\(address)" } else { "localhost" }
-    }
-
     /// What a failed transfer means to an operator.
     private func explanation(of error: CurlError) -> AdminClientError {
         guard error.kind == .connectFailed else {
             return .noAnswer("\(error)", mayHaveArrived: error.requestMayHaveBeenSent)
         }
-        guard case .unix(let path, _) = address, access(path, R_OK | W_OK) != 0 else {
-            return .notRunning("\(address)")
-        }
-        return errno == EACCES || errno == EPERM ? .notPermitted(path) : .notRunning("\(address)")
+        guard access(socket, R_OK | W_OK) != 0 else { return .notRunning(socket) }
+        return errno == EACCES || errno == EPERM ? .notPermitted(socket) : .notRunning(socket)
     }
 }
 
@@ -125,10 +125,13 @@ enum AdminClientError: Error, Equatable, CustomStringConvertible {
         switch self {
         case .switchedOff(let file):
             "\(file) switches the admin listener off (`listeners.admin.address: none`); this command needs it."
-        case .notRunning(let address):
-            "No daemon answers at \(address); start it, or name its admin socket with --socket."
+        case .notRunning(let path):
+            "No daemon answers at unix:\(path); start it, or name its admin socket with --socket."
         case .notPermitted(let path):
-            "\(path) is not open to this user; run this as root, or as a member of the socket's group."
+            """
+            \(path) is not open to this user (uid \(geteuid())); run this as root, as the daemon's user, or as a member of the \
+            socket's group where `listeners.admin.mode` lets that in.
+            """
         case .noAnswer(let cause, _): "The daemon did not answer: \(cause)."
         case .answerUnreadable: "The daemon's answer cannot be read; are daemon and command of the same version?"
         }

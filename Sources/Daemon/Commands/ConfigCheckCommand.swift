@@ -62,12 +62,15 @@ private struct FileCheck {
         }
         for (name, listener) in configuration.listeners.all {
             guard let tls = listener.tls else { continue }
-            attempt("listeners.\(name).tls.certificateChain") {
-                do throws(ListenerError.Reason) {
-                    try tls.check()
-                } catch {
-                    throw ListenerError(listener: name, address: listener.address, reason: error)
-                }
+            do throws(ListenerError.Reason) {
+                try tls.check()
+            } catch {
+                let error = ListenerError(listener: name, address: listener.address, reason: error)
+                let key =
+                    if case .authoritiesUnusable = error.reason { "clientCertificateAuthorities" } else {
+                        "certificateChain"
+                    }
+                attempt("listeners.\(name).tls.\(key)") { throw error }
             }
         }
         checkMasterKey(configuration.masterKey)

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPAPI
 
 /// What a command of the operator has to say.
 package struct CommandOutcome: Sendable, Equatable {
@@ -33,23 +34,30 @@ package struct CommandOutcome: Sendable, Equatable {
 package struct RunningDaemon: Sendable {
     private let file: String
     private let socket: String?
+    private let operatorName: String?
     private let environment: [String: String]
 
     /// - Parameters:
     ///   - file: the configuration file, which says where the daemon listens for operators.
     ///   - socket: the path of the daemon's admin socket; the configuration file is then not read.
+    ///   - operatorName: who the operator claims to be, which is recorded with what the command does.
     ///   - environment: the environment of the process.
-    package init(file: String, socket: String?, environment: [String: String]) {
+    package init(file: String, socket: String?, operatorName: String? = nil, environment: [String: String]) {
         self.file = file
         self.socket = socket
+        self.operatorName = operatorName
         self.environment = environment
     }
 
-    /// The way to the daemon's admin listener.
+    /// Whether an operator may be called this in the records.
+    package static func isOperatorName(_ text: String) -> Bool { OperatorName.isValid(text) }
+
+    /// The way to the daemon's admin socket.
     ///
     /// - Throws: `ConfigurationError`, `AdminClientError`.
     func client() throws -> AdminClient {
-        AdminClient(address: try AdminClient.address(file: file, socket: socket, environment: environment))
+        AdminClient(
+            socket: try socket ?? AdminClient.socket(file: file, environment: environment), operatorName: operatorName)
     }
 
     /// Runs a command; what it throws becomes its outcome.

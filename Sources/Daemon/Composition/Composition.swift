@@ -72,6 +72,7 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         configuration: configuration, services: services, proxy: adapters.client, health: health,
         metrics: adapters.metrics, eventLoops: eventLoops, logger: dependencies.logger
     ).bind()
+    health.watch(listeners.certificates)
     return Daemon(
         addresses: listeners.addresses,
         services: lifecycle(adapters, services, configuration, dependencies, eventLoops, backlog, health, listeners),
@@ -114,7 +115,8 @@ private func lifecycle(
         ReadinessService(
             health: health, notifier: notifier, drainDelay: configuration.shutdown.drainDelay, logger: logger),
     ]
-    return store + apple + work + leaving + listeners.services + serving
+    let certificates = PeriodicService.certificates(listeners.certificates.map(\.certificates), clock: clock)
+    return store + apple + work + leaving + [certificates] + listeners.services + serving
 }
 
 /// Tells of callers' keys that are of no use as the configuration is now.

@@ -22,6 +22,8 @@ struct Listeners {
     struct Bound {
         var addresses: [String: BoundAddress] = [:]
         var services: [any Service] = []
+        /// The TLS of those that have it, by name, in their order.
+        var certificates: [(name: String, certificates: ListenerCertificates)] = []
     }
 
     /// Binds them all; those that must answer to the end come first.
@@ -93,6 +95,7 @@ struct Listeners {
     private func bind(_ listener: Listener, _ name: String, in bound: inout Bound) async throws {
         bound.addresses[name] = try await listener.bind()
         bound.services.append(listener)
+        if let certificates = listener.certificates { bound.certificates.append((name, certificates)) }
     }
 
     private func options(_ name: String, _ settings: ListenerSettings) -> RequestHandler.Options {
@@ -120,6 +123,7 @@ extension PeerIdentity {
 extension ListenerConfiguration {
     init(_ name: String, _ settings: ListenerSettings) {
         self.init(name: name, address: settings.address)
+        socketGroup = settings.group
         maximumConnections = settings.maximumConnections
         maximumRequests = settings.maximumRequests
         maximumHeaderBytes = settings.maximumHeaderBytes

@@ -1,6 +1,7 @@
 import AppStoreClient
 import Domain
 import KeyCustody
+import Listener
 import Logging
 import ServiceLifecycle
 import Synchronization
@@ -68,6 +69,13 @@ extension PeriodicService {
     /// Keeps which standby keys have taken over: each second, which is what a kill may forget, and at the end.
     static func takeovers(_ checkpoint: KeyTakeoverCheckpoint, clock: C) -> PeriodicService {
         PeriodicService(every: .seconds(1), also: .last, clock: clock) { await checkpoint.save() }
+    }
+
+    /// Takes up certificates, keys and authorities of listeners that were replaced.
+    static func certificates(_ certificates: [ListenerCertificates], clock: C) -> PeriodicService {
+        PeriodicService(every: ConfigurationDefaults.Listeners.tlsRefreshInterval, clock: clock) {
+            for certificate in certificates { await certificate.refresh() }
+        }
     }
 
     /// Replaces tokens ahead of need; the interval is a small part of a token's life.

@@ -44,6 +44,11 @@ package enum ConfigurationDefaults {
         /// `listeners.appleProduction.address` and `listeners.appleSandbox.address`: off unless somebody wants them.
         static let appleProxy = ListenerChoice.none
 
+        /// `listeners.….tls.clientCertificates`, where `clientCertificateAuthorities` is given.
+        static let clientCertificates = ClientCertificateDemand.required
+        /// How often the files of `listeners.….tls` are looked at for changes.
+        static let tlsRefreshInterval = Duration.seconds(5)
+
         /// `listeners.….maximumConnections`: more wait in the kernel's queue.
         package static let maximumConnections = BoundedSetting.count(1024, in: 1...100_000)
         /// `listeners.….maximumRequests`: more are shed with 503.

@@ -7,7 +7,7 @@ package struct ListenersConfiguration: Sendable, Equatable {
     package let api: ListenerSettings?
     /// For Apple's notifications, the only one that an ingress may expose: `/webhooks/apple/{app}`.
     package let webhook: ListenerSettings?
-    /// For operators: details of health, key states.
+    /// For operators: details of health, keys, callers, repairs; a Unix socket, always.
     package let admin: ListenerSettings?
     /// For orchestrators: `/livez`, `/readyz` and `/metrics`.
     package let health: ListenerSettings?
@@ -40,6 +40,8 @@ package struct ListenersConfiguration: Sendable, Equatable {
 /// One listener: where it is bound and what it takes at most.
 package struct ListenerSettings: Sendable, Equatable {
     package let address: ListenerAddress
+    /// The group of a Unix socket's file, by name or number; nil for the daemon's own.
+    package let group: String?
     /// Connections open at once; more wait in the kernel's queue.
     package let maximumConnections: Int
     /// Requests worked on at once, nil for no bound; more are shed with 503.
@@ -56,7 +58,7 @@ package struct ListenerSettings: Sendable, Equatable {
     package let trustedProxies: TrustedProxies
 
     package init(
-        address: ListenerAddress,
+        address: ListenerAddress, group: String? = nil,
         maximumConnections: Int = ConfigurationDefaults.Listeners.maximumConnections.default,
         maximumRequests: Int? = ConfigurationDefaults.Listeners.maximumRequests.default,
         maximumHeaderBytes: Int = ConfigurationDefaults.Listeners.maximumHeaderBytes.default,
@@ -65,6 +67,7 @@ package struct ListenerSettings: Sendable, Equatable {
         trustedProxies: TrustedProxies = TrustedProxies()
     ) {
         self.address = address
+        self.group = group
         self.maximumConnections = maximumConnections
         self.maximumRequests = maximumRequests
         self.maximumHeaderBytes = maximumHeaderBytes
@@ -83,11 +86,10 @@ extension ConfigurationParser {
             api: listener(
                 "api", default: Defaults.api, maximumBodyBytes: Defaults.apiMaximumBodyBytes, hasTrustedProxies: true),
             webhook: listener("webhook", default: Defaults.webhook),
-            admin: listener("admin", default: Defaults.admin, boundsRequests: false),
+            admin: admin(),
             health: listener("health", default: Defaults.health, boundsRequests: false),
             appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
         checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
-        checkExposure(of: listeners.admin, "admin", because: "it asks for no credential")
         for (name, proxy) in [
             ("appleProduction", listeners.appleProduction), ("appleSandbox", listeners.appleSandbox),
         ] {
@@ -99,6 +101,28 @@ extension ConfigurationParser {
                 place(of: ["listeners"]), key: "listeners", "Every listener is switched off; nothing could be reached.")
         }
         return listeners
+    }
+
+    /// Reads the operators' listener, which nothing guards but the permissions of its socket's file.
+    private mutating func admin() -> ListenerSettings? {
+        let settings = listener("admin", default: ConfigurationDefaults.Listeners.admin, boundsRequests: false)
+        if let settings, !settings.address.isUnix {
+            report(
+                place(of: ["listeners", "admin", "address"]), key: "listeners.admin.address",
+                """
+                Operators come over a Unix socket only, whose peers the kernel names; a TCP address is no longer taken. Write \
+                `address: "unix:/run/purser/admin.sock"` or leave the key out; on another machine, run `purser` there \
+                (`ssh HOST purser …`). docs/operations.md#update tells more.
+                """)
+        }
+        for key in ["certificateChain", "privateKey", "clientCertificateAuthorities", "clientCertificates"]
+        where isGiven(["listeners", "admin", "tls", key]) {
+            report(
+                place(of: ["listeners", "admin", "tls", key]), key: "listeners.admin.tls.\(key)",
+                "Operators come over a Unix socket only, which has no TLS; leave `tls` out. docs/operations.md#update"
+            )
+        }
+        return settings
     }
 
     /// Reads an Apple-compatible door.
@@ -116,12 +140,13 @@ extension ConfigurationParser {
         typealias Defaults = ConfigurationDefaults.Listeners
         let path = ["listeners", name]
         let mode = setting(path + ["mode"], as: .socketMode)
+        let group = setting(path + ["group"], as: .socketGroup)
         let choice = setting(path + ["address"], as: .listenerAddress, default: defaultChoice)
         // An address that is of no use: what a listener that is off says besides is read all the same.
         let nowhere = ListenerAddress.tcp(host: "127.0.0.1", port: 0)
         func listener(at address: ListenerAddress) -> ListenerSettings {
             ListenerSettings(
-                address: address,
+                address: address, group: group,
                 maximumConnections: setting(path + ["maximumConnections"], Defaults.maximumConnections),
                 maximumRequests: boundsRequests ? setting(path + ["maximumRequests"], Defaults.maximumRequests) : nil,
                 maximumHeaderBytes: setting(path + ["maximumHeaderBytes"], Defaults.maximumHeaderBytes),
@@ -136,10 +161,10 @@ extension ConfigurationParser {
         case .at(.unix(let path, let defaultMode)):
             return listener(at: .unix(path: path, mode: mode ?? defaultMode))
         case .at(let address):
-            if mode != nil {
+            for (key, isGiven) in [("mode", mode != nil), ("group", group != nil)] where isGiven {
                 report(
-                    place(of: path + ["mode"]), key: "listeners.\(name).mode",
-                    "Only a Unix socket has a mode; this listener has a TCP address.")
+                    place(of: path + [key]), key: "listeners.\(name).\(key)",
+                    "Only a Unix socket has a \(key); this listener has a TCP address.")
             }
             return listener(at: address)
         }
@@ -153,24 +178,9 @@ extension ConfigurationParser {
         return TrustedProxies(values("trustedProxies", of: listener, as: .network).map(\.value))
     }
 
-    /// Reads the `tls` block of a listener: both files or none.
-    private mutating func tls(_ name: String) -> ListenerTLS? {
-        let path = ["listeners", name, "tls"]
-        let chain = setting(path + ["certificateChain"], as: .absolutePath)
-        let key = setting(path + ["privateKey"], as: .absolutePath)
-        for (given, missing) in [("certificateChain", "privateKey"), ("privateKey", "certificateChain")]
-        where isGiven(path + [given]) && !isGiven(path + [missing]) {
-            report(
-                place(of: path + [given]), key: "listeners.\(name).tls.\(missing)",
-                "This key is required where `\(given)` is given.")
-        }
-        guard let chain, let key else { return nil }
-        return ListenerTLS(certificateChainFile: chain, privateKeyFile: key)
-    }
-
     /// Reports a TCP address that other machines can reach.
     private mutating func checkExposure(of listener: ListenerSettings?, _ name: String, because reason: String) {
-        guard let listener, !listener.address.isLocal, listener.tls == nil || name == "admin" else { return }
+        guard let listener, !listener.address.isLocal, listener.tls == nil else { return }
         report(
             place(of: ["listeners", name, "address"]), key: "listeners.\(name).address",
             """
@@ -215,6 +225,20 @@ extension ConfigurationValue<TrustedProxies.Network> {
         Self(
             expectation: "an address or a network such as `10.0.0.0/8` or `fd00::/8`, with nothing behind its prefix",
             parse: TrustedProxies.Network.init)
+    }
+}
+
+extension ConfigurationValue<String> {
+    /// A group of the machine's.
+    static var socketGroup: Self {
+        Self(expectation: "the name of a group: 1 to 32 of `a`–`z`, `0`–`9`, `_`, `.` and `-`, or its number") { text in
+            let isName =
+                (1...32).contains(text.utf8.count) && text.first != "-"
+                && text.utf8.allSatisfy {
+                    (0x61...0x7A).contains($0) || (0x30...0x39).contains($0) || "_.-".utf8.contains($0)
+                }
+            return isName ? text : nil
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import KeyCustody
+import Listener
 import StoreSQLite
 import Synchronization
 
@@ -24,6 +25,7 @@ final class HealthMonitor: HealthReporter {
     private let clock: ClockReport?
     private let searchesHistory: Bool
     private let draining = Mutex(false)
+    private let certificates = Mutex<[(name: String, certificates: ListenerCertificates)]>([])
 
     /// - Parameters:
     ///   - store: asked whether it is usable.
@@ -51,6 +53,11 @@ final class HealthMonitor: HealthReporter {
 
     /// Turns `/readyz` to 503, so that the orchestrator sends nothing more.
     func startDraining() { draining.withLock { $0 = true } }
+
+    /// Tells of the TLS of listeners too, once they are bound.
+    func watch(_ listeners: [(name: String, certificates: ListenerCertificates)]) {
+        certificates.withLock { $0 = listeners }
+    }
 
     private var isDraining: Bool { draining.withLock(\.self) }
 
@@ -84,6 +91,7 @@ final class HealthMonitor: HealthReporter {
             HealthReport.Part(
                 name: "serving", isHealthy: !isDraining, detail: isDraining ? "draining" : "accepting requests"),
         ]
+        parts += tls
         if let clock { parts.append(clock.part) }
         for app in apps.all {
             parts.append(keyPart(of: app))
@@ -120,6 +128,13 @@ final class HealthMonitor: HealthReporter {
             name: "history", isHealthy: true, detail: pieces.compactMap(\.self).joined(separator: "; "))
     }
 
+    /// How the certificates of each listener with TLS are.
+    private var tls: [HealthReport.Part] {
+        certificates.withLock(\.self).compactMap { name, certificates in
+            certificates.status.map { HealthReport.Part(listener: name, $0, now: now()) }
+        }
+    }
+
     /// Who signs for an app; that a standby key does, which an operator must put into the configuration, is not healthy.
     private func keyPart(of app: App) -> HealthReport.Part {
         let name = "key:\(app.slug)"
@@ -151,5 +166,15 @@ final class HealthMonitor: HealthReporter {
         }
         for await answer in answers { return answer }
         return false
+    }
+}
+
+extension HealthReport.Part {
+    /// The TLS of a listener: unhealthy with a certificate that has expired, and with files that cannot be used.
+    init(listener: String, _ status: ListenerCertificates.Status, now: Date) {
+        let validity = "the certificate is valid until \(status.notAfter.formatted(.iso8601))"
+        self.init(
+            name: "tls:\(listener)", isHealthy: status.problem == nil && now <= status.notAfter,
+            detail: status.problem.map { "\($0); what was there before is used: \(validity)" } ?? validity)
     }
 }
