@@ -13,12 +13,20 @@ enum Repository {
         try String(contentsOf: root.appending(path: path), encoding: .utf8)
     }
 
-    /// Every Swift file below a folder, by its path from the root.
-    static func swiftFiles(below folder: String) throws -> [String] {
+    /// Every file below a folder, by its path from the root.
+    static func files(below folder: String) throws -> [String] {
         let base = root.appending(path: folder)
         let enumerator = FileManager.default.enumerator(atPath: base.path)
-        return (enumerator?.compactMap { $0 as? String } ?? [])
-            .filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }.sorted()
+        return (enumerator?.compactMap { $0 as? String } ?? []).filter { name in
+            var isDirectory: ObjCBool = false
+            return FileManager.default.fileExists(atPath: base.appending(path: name).path, isDirectory: &isDirectory)
+                && !isDirectory.boolValue
+        }.map { "\(folder)/\($0)" }.sorted()
+    }
+
+    /// Every Swift file below a folder, by its path from the root.
+    static func swiftFiles(below folder: String) throws -> [String] {
+        try files(below: folder).filter { $0.hasSuffix(".swift") }
     }
 
     /// Names of the folders directly below a folder.
