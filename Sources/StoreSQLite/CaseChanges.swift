@@ -54,9 +54,9 @@ extension CaseRow {
                 sql: """
                     SELECT *, coalesce(signedDate, transactionSignedDate) AS signedAt FROM notification
                     WHERE app = ? AND originalTransactionId = ? AND processedAt IS NOT NULL
-                        AND +type IN (\(outcomeTypes))
+                        AND +type IN (\(outcomeTypes)) AND \(PurchaseRow.samePurchase)
                     """),
-            arguments: [app, purchase.originalTransactionID])
+            arguments: [app, purchase.originalTransactionID] + PurchaseRow.samePurchase(as: purchase))
         return try rows.compactMap { row in
             let message = CaseRules.Message(type: try row.value("type"), consumptionRequestReason: nil)
             guard case .outcome(let outcome) = message, try row.purchase().isSamePurchase(as: purchase) else {

@@ -52,7 +52,8 @@ extension SQLiteStore {
             _ = try DeliveryRow.promote(at: now, in: database)
             let queued = try DeliveryRow.list(
                 database,
-                sql: "SELECT * FROM delivery WHERE isReady = 1 AND deadline <= ? ORDER BY deadline, id LIMIT ?",
+                sql:
+                    "SELECT \(DeliveryRow.columns) FROM delivery WHERE isReady = 1 AND deadline <= ? ORDER BY deadline, id LIMIT ?",
                 arguments: [now.milliseconds, limit])
             let lost = try DeliveryRow.sending(
                 "deadline <= ? AND leaseUntil <= ?", [now.milliseconds, now.milliseconds], in: database)
@@ -93,7 +94,7 @@ extension DeliveryRow {
         try list(
             database,
             sql:
-                "SELECT * FROM delivery WHERE state = 'sending' AND app > '' AND \(condition) ORDER BY app, transactionId",
+                "SELECT \(DeliveryRow.columns) FROM delivery WHERE state = 'sending' AND app > '' AND \(condition) ORDER BY app, transactionId",
             arguments: arguments)
     }
 

@@ -76,7 +76,9 @@ extension DeliveryRow {
             try update.execute(
                 arguments: [claim.worker, claim.now.milliseconds, claim.leaseUntil.milliseconds, id])
             guard database.changesCount == 1 else { continue }
-            claimed += try list(database, sql: "SELECT * FROM delivery WHERE id = ?", arguments: [id]).map(\.delivery)
+            claimed += try list(
+                database, sql: "SELECT \(DeliveryRow.columns) FROM delivery WHERE id = ?", arguments: [id]
+            ).map(\.delivery)
         }
         return claimed
     }

@@ -10,30 +10,41 @@ struct DeliveryRow: Sendable {
     /// Why its end was asked for while it was being sent.
     let cancellation: DeliveryFailure?
 
-    /// Reads a row with all columns, and the attempts that belong to it.
+    /// What a query must ask for, in this order.
+    static let columns =
+        ([
+            "id", "app", "caseId", "user", "acceptedFor", "caller", "transactionId", "environment", "version", "body",
+            "state", "createdAt", "deadline", "requestedDeadline", "nextAttemptAt", "attemptCount",
+            "mayHaveReachedApple",
+            "warnings", "failure", "endedAt", "worker", "claimedAt", "cancellation", "originalTransactionId",
+        ] + PurchaseRow.columns).map { "delivery.\($0)" }.joined(separator: ", ")
+
+    /// Reads a row with the columns above, and the attempts that belong to it.
     ///
     /// - Throws: `DatabaseError`, `RowDecodingError` when the row holds what this version does not know.
     init(_ row: Row, from database: Database) throws {
-        let id: String = try row.value("id")
-        let isPurchaseKnown = try row.value("originalTransactionId", as: String?.self) != nil
+        let row = OrderedRow(row)
         delivery = Delivery(
-            id: id, app: try row.value("app"), caseID: try row.value("caseId"),
+            id: try row.value("id"), app: try row.value("app"), caseID: try row.value("caseId"),
             user: try row.userIfPresent("user"), acceptedFor: try row.userIfPresent("acceptedFor"),
             caller: try row.value("caller"),
             transactionID: try row.value("transactionId"),
-            environment: try row.knownIfPresent("environment"), purchase: isPurchaseKnown ? try row.purchase() : nil,
+            environment: try row.knownIfPresent("environment"), purchase: nil,
             version: try row.known("version"), body: try row.bytes("body"), state: try row.known("state"),
             createdAt: try row.date("createdAt"), deadline: try row.date("deadline"),
             requestedDeadline: try row.dateIfPresent("requestedDeadline"),
             nextAttemptAt: try row.dateIfPresent("nextAttemptAt"),
-            attempts: try AttemptRow.list(of: id, from: database),
             attemptCount: try row.value("attemptCount"),
             mayHaveReachedApple: try row.value("mayHaveReachedApple"),
             warnings: try Self.warnings(row.value("warnings", as: Data?.self)),
             failure: try row.value("failure", as: Data?.self).map(DeliveryFailure.init(stored:)),
             endedAt: try row.dateIfPresent("endedAt"))
-        claim = try row.value("worker", as: String?.self).map { ($0, try row.date("claimedAt")) }
+        let worker = try row.value("worker", as: String?.self)
+        let claimedAt = try row.dateIfPresent("claimedAt")
+        claim = worker.flatMap { worker in claimedAt.map { (worker, $0) } }
         cancellation = try row.value("cancellation", as: Data?.self).map(DeliveryFailure.init(stored:))
+        if try row.value("originalTransactionId", as: String?.self) != nil { delivery.purchase = try row.purchase() }
+        if delivery.attemptCount > 0 { delivery.attempts = try AttemptRow.list(of: delivery.id, from: database) }
     }
 
     private static func warnings(_ stored: Data?) throws -> [String] {
@@ -42,7 +53,9 @@ struct DeliveryRow: Sendable {
 
     /// A delivery of an app.
     static func fetch(app: String, id: String, from database: Database) throws -> DeliveryRow? {
-        try list(database, sql: "SELECT * FROM delivery WHERE id = ? AND app = ?", arguments: [id, app]).first
+        try list(
+            database, sql: "SELECT \(DeliveryRow.columns) FROM delivery WHERE id = ? AND app = ?", arguments: [id, app]
+        ).first
     }
 
     /// A delivery of an app, with its present owner.
@@ -65,7 +78,8 @@ struct DeliveryRow: Sendable {
 
     static func rows(ofCase id: String, app: String, from database: Database) throws -> [DeliveryRow] {
         try list(
-            database, sql: "SELECT * FROM delivery WHERE caseId = ? AND +app = ? ORDER BY id", arguments: [id, app])
+            database, sql: "SELECT \(DeliveryRow.columns) FROM delivery WHERE caseId = ? AND +app = ? ORDER BY id",
+            arguments: [id, app])
     }
 
     /// The deliveries that a query for all columns gives.

@@ -185,7 +185,8 @@ enum UserDeliveries {
         _ user: UserID, _ app: String, _ extent: Extent, in database: Database
     ) throws -> [DeliveryRow] {
         try DeliveryRow.list(
-            database, sql: "SELECT * FROM delivery WHERE app = ? AND acceptedFor = ?\(extent.condition)",
+            database,
+            sql: "SELECT \(DeliveryRow.columns) FROM delivery WHERE app = ? AND acceptedFor = ?\(extent.condition)",
             arguments: [app, LinkRow.bytes(user)])
     }
 
@@ -196,7 +197,7 @@ enum UserDeliveries {
         try DeliveryRow.list(
             database,
             sql: """
-                SELECT delivery.* FROM refundCase CROSS JOIN delivery ON delivery.caseId = refundCase.id
+                SELECT \(DeliveryRow.columns) FROM refundCase CROSS JOIN delivery ON delivery.caseId = refundCase.id
                 WHERE refundCase.app = ? AND refundCase.owner = ?\(extent.condition)
                 """,
             arguments: [app, LinkRow.bytes(user)])
@@ -209,7 +210,8 @@ enum UserDeliveries {
         try targets(of: user, app: app, in: database).flatMap { target in
             try DeliveryRow.list(
                 database,
-                sql: "SELECT * FROM delivery WHERE app = ? AND \(target.kind.column) = ?\(extent.condition)",
+                sql:
+                    "SELECT \(DeliveryRow.columns) FROM delivery WHERE app = ? AND \(target.kind.column) = ?\(extent.condition)",
                 arguments: [app, target.value])
         }
     }

@@ -22,6 +22,7 @@ package final class SQLiteStore: Sendable {
     let pool: DatabasePool
     let executorHeartbeat: ExecutorHeartbeat
     let commits: GroupCommit
+    private let glances: GroupRead
     let truncation: LogTruncation
     let maximumKnownIdentifiers: Int
     let tombstones: Tombstones
@@ -31,12 +32,15 @@ package final class SQLiteStore: Sendable {
     }
     private let lock: StoreLock
 
-    private init(pool: DatabasePool, lock: StoreLock, maximumKnownIdentifiers: Int, tombstones: Tombstones) {
+    private init(
+        pool: DatabasePool, glances: GroupRead, lock: StoreLock, maximumKnownIdentifiers: Int, tombstones: Tombstones
+    ) {
         changes = ChangeSignal()
         pool.add(transactionObserver: EventObserver(changes: changes), extent: .databaseLifetime)
         self.pool = pool
         executorHeartbeat = ExecutorHeartbeat()
         commits = GroupCommit(pool: pool, executorHeartbeat: executorHeartbeat)
+        self.glances = glances
         truncation = LogTruncation(pool: pool)
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
         self.tombstones = tombstones
@@ -70,8 +74,9 @@ package final class SQLiteStore: Sendable {
 
     /// Ends all work and gives the file free for another process; every later call is `storeUnavailable`.
     package func close() async {
-        await Blocking.run { [pool, lock] in
+        await Blocking.run { [pool, glances, lock] in
             do {
+                try glances.close()
                 // GRDB closes the readers last. They may not write, so that none of them could fold the log into the file.
                 pool.invalidateReadOnlyConnections()
                 try pool.close()
@@ -107,8 +112,9 @@ package final class SQLiteStore: Sendable {
             let hasher = try makeTombstones.map { make in
                 try pool.write { make(try InstallationKeyRow.fetch("tombstones", orKeep: Tombstones.freshKey, in: $0)) }
             }
+            let glances = try GroupRead(file: file, configuration: configuration(file))
             return SQLiteStore(
-                pool: pool, lock: lock, maximumKnownIdentifiers: maximumKnownIdentifiers,
+                pool: pool, glances: glances, lock: lock, maximumKnownIdentifiers: maximumKnownIdentifiers,
                 tombstones: Tombstones(hasher: hasher))
         } catch {
             throw StoreFailure.serviceError(error, doing: "open", store: "The store \(file)")
@@ -139,6 +145,26 @@ extension SQLiteStore {
     ) async throws(ServiceError) -> Value {
         do {
             return try await pool.unsafeRead { try $0.inCachedSnapshot { try body($0) } }
+        } catch {
+            throw StoreFailure.serviceError(error, doing: purpose)
+        }
+    }
+
+    /// Runs a short read, which finds a row or none by an index; those that come at the same time share a snapshot.
+    func glance<Value: Sendable>(
+        _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
+    ) async throws(ServiceError) -> Value {
+        do {
+            try Task.checkCancellation()
+            return try await withCheckedThrowingContinuation { continuation in
+                glances.submit(
+                    PendingRead(
+                        run: { database in
+                            let result = Result { try body(database) }
+                            return { continuation.resume(with: result) }
+                        },
+                        fail: { continuation.resume(throwing: $0) }))
+            }
         } catch {
             throw StoreFailure.serviceError(error, doing: purpose)
         }

@@ -14,7 +14,7 @@ extension SQLiteStore {
     package func latestCase(
         app: String, transactionID: String, environment: AppStoreEnvironment?
     ) async throws(ServiceError) -> RefundCase? {
-        try await read("read a transaction's case") { database in
+        try await glance("read a transaction's case") { database in
             try CaseRow.ofTransaction(app: app, id: transactionID, environment, from: database)
                 .max { ($0.requestedAt, $0.id) < ($1.requestedAt, $1.id) }
         }

@@ -6,7 +6,7 @@ extension SQLiteStore: DeliveryStore {
     package func delivery(
         for key: IdempotencyKey, at now: Date
     ) async throws(ServiceError) -> (delivery: Delivery, requestDigest: [UInt8])? {
-        try await read("look an idempotency key up") { try IdempotencyKeyRow.delivery(for: key, at: now, from: $0) }
+        try await glance("look an idempotency key up") { try IdempotencyKeyRow.delivery(for: key, at: now, from: $0) }
     }
 
     package func remember(
@@ -76,7 +76,7 @@ extension SQLiteStore: DeliveryStore {
     package func mustKnowAccount(
         app: String, environment: AppStoreEnvironment?
     ) async throws(ServiceError) -> Bool {
-        try await read("look for rescinded consent") { database in
+        try await glance("look for rescinded consent") { database in
             try RescissionRow.hasAny(app: app, environment, in: database)
                 || RescissionRow.isAnyPending(app: app, in: database)
         }
@@ -159,7 +159,8 @@ extension DeliveryRow {
         if let environment = query.environment { conditions.add("+environment = ?", environment.rawValue) }
         if let before = query.before { conditions.add("id < ?", before) }
         let rows = try Row.fetchCursor(
-            database.cachedStatement(sql: "SELECT * FROM delivery WHERE \(conditions.sql) ORDER BY id DESC"),
+            database.cachedStatement(
+                sql: "SELECT \(DeliveryRow.columns) FROM delivery WHERE \(conditions.sql) ORDER BY id DESC"),
             arguments: conditions.arguments)
         var page: [Delivery] = []
         while page.count < query.limit, let row = try rows.next() {

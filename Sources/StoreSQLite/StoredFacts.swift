@@ -5,6 +5,13 @@ import GRDB
 /// What is known of a purchase, as its cases, deliveries and notifications stand in their tables: loaded for `FactRules`, and
 /// changed as it says.
 enum PurchaseRow {
+    /// The columns of a purchase, in the order in which they are read.
+    static let columns = [
+        "environment", "transactionId", "originalTransactionId", "webOrderLineItemId", "appTransactionId",
+        "appAccountToken", "productId", "productType", "purchaseDate", "expiresDate", "isFamilyShared",
+        "isAdvancedCommerce",
+    ]
+
     /// Everything that `FactRules` looks at.
     ///
     /// `presence`: what there is about the purchase.
@@ -15,8 +22,11 @@ enum PurchaseRow {
         if presence.contains(.cases) {
             situation.cases.cases = try CaseRow.list(
                 database,
-                sql: "SELECT * FROM refundCase WHERE app = ? AND originalTransactionId = ? ORDER BY deadline, id",
-                arguments: [app, purchase.originalTransactionID]
+                sql: """
+                    SELECT * FROM refundCase
+                    WHERE app = ? AND originalTransactionId = ? AND \(samePurchase) ORDER BY deadline, id
+                    """,
+                arguments: [app, purchase.originalTransactionID] + samePurchase(as: purchase)
             ).filter { $0.purchase.isSamePurchase(as: purchase) }
         }
         if presence.contains(.outcomes) {
@@ -45,7 +55,9 @@ enum PurchaseRow {
         var situation = FactRules.Situation()
         guard known.presence.contains(.deliveries) else { return situation }
         situation.deliveries = try DeliveryRow.list(
-            database, sql: "SELECT * FROM delivery WHERE app = ? AND transactionId = ? AND \(lasting) ORDER BY id",
+            database,
+            sql:
+                "SELECT \(DeliveryRow.columns) FROM delivery WHERE app = ? AND transactionId = ? AND \(lasting) ORDER BY id",
             arguments: [subject.app, subject.transactionID]
         ).map(\.delivery).filter {
             $0.environment == nil || subject.environment == nil || $0.environment == subject.environment
@@ -95,8 +107,12 @@ enum PurchaseRow {
         of purchase: PurchaseFacts, app: String, from database: Database
     ) throws -> [Delivery] {
         try DeliveryRow.list(
-            database, sql: "SELECT * FROM delivery WHERE app = ? AND originalTransactionId = ? AND \(lasting)",
-            arguments: [app, purchase.originalTransactionID]
+            database,
+            sql: """
+                SELECT \(DeliveryRow.columns) FROM delivery
+                WHERE app = ? AND originalTransactionId = ? AND \(samePurchase) AND \(lasting)
+                """,
+            arguments: [app, purchase.originalTransactionID] + samePurchase(as: purchase)
         ).map(\.delivery).filter { $0.purchase?.isSamePurchase(as: purchase) ?? false }
     }
 
@@ -107,11 +123,20 @@ enum PurchaseRow {
         try DeliveryRow.list(
             database,
             sql: """
-                SELECT * FROM delivery
+                SELECT \(DeliveryRow.columns) FROM delivery
                 WHERE app = ? AND transactionId = ? AND originalTransactionId IS NULL AND \(lasting)
                 """,
             arguments: [app, transaction]
         ).map(\.delivery).filter { $0.environment == nil || $0.environment == environment }
+    }
+
+    // A subscription has as many purchases under one original transaction as it had periods: the others are not even read.
+    // What is the same purchase decides `PurchaseFacts`; the signs keep indexes out that know less.
+    static let samePurchase = "+environment = ? AND (+webOrderLineItemId IS ? OR +transactionId = ?)"
+
+    /// The arguments of `samePurchase`.
+    static func samePurchase(as purchase: PurchaseFacts) -> StatementArguments {
+        [purchase.environment.rawValue, purchase.webOrderLineItemID, purchase.transactionID]
     }
 
     private static let lasting = "(+endedAt IS NULL OR +state = 'accepted')"
@@ -256,7 +281,8 @@ struct NotificationEffects {
         }
         let rows = try DeliveryRow.list(
             database,
-            sql: "SELECT * FROM delivery WHERE app = ? AND appTransactionId = ? AND +endedAt IS NULL ORDER BY id",
+            sql:
+                "SELECT \(DeliveryRow.columns) FROM delivery WHERE app = ? AND appTransactionId = ? AND +endedAt IS NULL ORDER BY id",
             arguments: [app, account])
         var ended: (cancelled: [Delivery], sending: [Delivery]) = ([], [])
         for row in rows where row.delivery.environment == environment {

@@ -152,7 +152,7 @@ struct LinkRow: Sendable {
     /// The user's id that the column `user` holds.
     static func user(_ bytes: Data) throws -> UserID {
         guard let id = String(data: bytes, encoding: .utf8), let user = try? UserID(id) else {
-            throw Row.unknown("user")
+            throw DatabaseError.unknown("user")
         }
         return user
     }
