@@ -18,6 +18,8 @@ struct FacadeLoad: Sendable {
     ///
     /// - Throws: `BenchError` when one cannot be read.
     func warmUp() async throws {
+        try bench.fixtures.write(
+            transactions: Wrk.firstIdentifier..<Wrk.firstIdentifier + Wrk.identifierCount)
         let outcome = try await bench.run(
             LoadProbe(port: daemon.ports.api, requests: try requestFile(), connections: 64, seconds: 60),
             core: bench.cores.load)
@@ -55,6 +57,8 @@ final class ConsumptionLoad: Sendable {
     /// More than any disk takes in a second.
     private static let requestsPerSecond = 40_000
     private static let seconds = 1.0
+    /// How many of a second's purchases can be looked up before the limits of every app are used up.
+    private static let lookUps = 2000
 
     private let port: Int
     private let configuration: PurserConfiguration
@@ -94,6 +98,7 @@ final class ConsumptionLoad: Sendable {
     func accept(callers: Int) async throws -> Double {
         let count = callers == 1 ? Self.requestsPerSecond / 8 : Self.requestsPerSecond
         let first = Self.nextTransaction.add(count, ordering: .relaxed).oldValue
+        try bench.fixtures.write(transactions: first..<first + Self.lookUps)
         let file = bench.folder.appending(path: "consumption.requests")
         try RequestFile.write((first..<first + count).lazy.map(request), to: file)
         let outcome = try await bench.run(

@@ -28,19 +28,11 @@ struct Fixtures: Sendable {
         self.folder = folder
         chain = try SigningChain()
         try FileManager.default.createDirectory(
-            at: folder.appending(path: "upstream"), withIntermediateDirectories: true)
+            at: folder.appending(path: "upstream/transactions"), withIntermediateDirectories: true)
         let signed = try (0..<Self.refundCount).map { [chain] in try chain.sign(Self.transaction($0).serialized()) }
         signedCount = signed[0].utf8.count
         try write("root.der", chain.root.der)
         try write("transactions.txt", Array(signed.joined(separator: "\n").utf8))
-        for app in 0..<PurserConfiguration.measuredApps {
-            var transaction = Self.transaction(0)
-            transaction.bundleId = Self.bundleID(app)
-            let signed = try chain.sign(transaction.serialized())
-            try write(
-                "upstream/transaction-\(app).json",
-                TransactionInfoResponse { $0.signedTransactionInfo = signed }.serialized())
-        }
         try write(
             "upstream/refund.json",
             RefundHistoryResponse {
@@ -58,6 +50,24 @@ struct Fixtures: Sendable {
                 $0.failedCount = 2
             }.serialized())
         try writeKeys()
+    }
+
+    /// Lets what stands for Apple answer for some transactions, each a purchase of its own; the last digit of an id names its
+    /// app.
+    ///
+    /// - Throws: `OpenSSLError`, and errors of the file system.
+    func write(transactions: Range<Int>) throws {
+        var transaction = Self.transaction(0)
+        for id in transactions {
+            transaction.transactionId = "\(id)"
+            transaction.originalTransactionId = "\(id)"
+            transaction.webOrderLineItemId = "\(id)"
+            transaction.bundleId = Self.bundleID(id % PurserConfiguration.measuredApps)
+            let signed = try chain.sign(transaction.serialized())
+            try write(
+                "upstream/transactions/\(id).json",
+                TransactionInfoResponse { $0.signedTransactionInfo = signed }.serialized())
+        }
     }
 
     private func writeKeys() throws {

@@ -5,7 +5,7 @@ struct Nginx: Sendable {
     let port: Int
     let process: ChildProcess
 
-    /// Stands for Apple: the same signed answers for everybody, over TLS and HTTP/2, on the core of the load.
+    /// Stands for Apple: answers signed beforehand, over TLS and HTTP/2, on the core of the load.
     static func upstream(in bench: Bench) async throws -> Nginx {
         let fixtures = bench.fixtures
         return try await start(in: bench, core: bench.cores.load) { port in
@@ -17,8 +17,7 @@ struct Nginx: Sendable {
                 ssl_certificate_key "\(fixtures.path("tls.key"))";
                 ssl_protocols TLSv1.2 TLSv1.3;
                 root "\(fixtures.path("upstream"))";
-                # The last digit of a transaction id names its app.
-                location ~ "^/inApps/v1/transactions/[0-9]*([0-9])$" { try_files /transaction-$1.json =404; }
+                location ~ "^/inApps/v1/transactions/([0-9]+)$" { try_files /transactions/$1.json =404; }
                 location /inApps/v2/refund/lookup/ { try_files /refund.json =404; }
                 location /inApps/v1/subscriptions/extend/mass/ { try_files /mass.json =404; }
                 location /inApps/v2/transactions/consumption/ { return 202; }
@@ -85,7 +84,7 @@ struct Nginx: Sendable {
                 tcp_nopush on;
                 keepalive_requests 100000000;
                 keepalive_timeout 300s;
-                open_file_cache max=100 inactive=600s;
+                open_file_cache max=8192 inactive=600s;
             \(temporary.map { "    \($0)_temp_path \"\(folder)/\($0)\";" }.joined(separator: "\n"))
             \(server)
             }
