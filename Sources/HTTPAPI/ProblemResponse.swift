@@ -83,7 +83,7 @@ package enum ProblemResponse {
         case .idempotencyKeyReused, .notificationNotSigned: .unprocessableContent
         case .payloadTooLarge: .contentTooLarge
         case .unsupportedMediaType: .unsupportedMediaType
-        case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .tooManyRequests
+        case .tooManyFailedAttempts, .tokenRateExceeded, .appleRateLimited, .budgetExhausted: .tooManyRequests
         case .appleRejected: error.apple.map { HTTPResponse.Status(code: $0.httpStatus) } ?? .badRequest
         case .appleUnauthorized, .appleAppUnknown, .appleAnswerInvalid, .environmentNotSupported, .outcomeUnknown:
             .badGateway
@@ -114,6 +114,7 @@ package enum ProblemResponse {
         case .snapshotExpired: "The list behind the page token is gone"
         case .unauthenticated: "Not authenticated"
         case .tooManyFailedAttempts: "Too many failed attempts to authenticate"
+        case .tokenRateExceeded: "Too many tokens"
         case .missingScope: "A scope is missing"
         case .appNotFound: "No such app"
         case .linkNotFound: "No such link"

@@ -172,10 +172,10 @@ package enum Routes {
         ]
     }
 
-    /// What an app hands to StoreKit.
+    /// What is signed for callers: what an app hands to StoreKit, and tokens for Apple.
     private static func signatures(_ services: Services) -> [Route] {
         let path = "/v1/apps/{app}/signatures/"
-        let signatures = SignatureRoutes(source: services.signatures)
+        let signatures = SignatureRoutes(service: services.signing)
         func route(_ kind: String, _ handler: @escaping Route.AppHandler) -> Route {
             Route(.post, path + kind, .signaturesCreate, in: services.apps, body: .json, handler: handler)
         }
@@ -184,6 +184,7 @@ package enum Routes {
             route("introductoryOffer", signatures.introductoryOffer),
             route("advancedCommerce", signatures.advancedCommerce),
             route("promotionalOfferV1", signatures.originalPromotionalOffer),
+            Route(.post, "/v1/apps/{app}/tokens", .tokensMint, in: services.apps, handler: signatures.token),
         ]
     }
 

@@ -44,7 +44,7 @@ package struct StoreKitSigner: SignatureSource {
             app.bundleID, key.keyID, offer.productID, offer.offerIdentifier, offer.applicationUsername, nonce,
             String(timestamp),
         ].joined(separator: Self.separator)
-        let value = try sign("promotionalOfferV1") { () throws(OpenSSLError) in
+        let value = try sign(OriginalPromotionalOffer.kind) { () throws(OpenSSLError) in
             try key.privateKey.derSignature(for: Array(text.utf8))
         }
         return OriginalPromotionalOfferSignature(value: value, keyID: key.keyID, nonce: nonce, timestamp: timestamp)

@@ -14,21 +14,26 @@ import OpenSSL
 ///
 /// A token is minted under the lock of its own slot: however many callers ask at once, one signs, and the others wait the
 /// few dozen microseconds that a signature takes. No caller ever waits for another app's key.
-package struct TokenMinter: TokenSource {
+///
+/// The audit is handed a record of each token before it is used; how often one is used it is told once in a while.
+package struct TokenMinter: TokenSource, TokenIssuer {
     private let keys: KeyRing
     private let policy: TokenPolicy
     private let clock: ServiceClock
+    private let audit: any AuditTrail
     private let slots: TokenSlots
     private let minted: Counter
     private let failed: Counter
     private let logger: Logger
 
     package init(
-        keys: KeyRing, policy: TokenPolicy = .standard, clock: ServiceClock, metrics: any MetricsFactory, logger: Logger
+        keys: KeyRing, policy: TokenPolicy = .standard, clock: ServiceClock, audit: any AuditTrail,
+        metrics: any MetricsFactory, logger: Logger
     ) {
         self.keys = keys
         self.policy = policy
         self.clock = clock
+        self.audit = audit
         self.logger = logger
         slots = TokenSlots()
         minted = Counter(label: "purser_tokens_minted", dimensions: [], factory: metrics)
@@ -42,8 +47,12 @@ package struct TokenMinter: TokenSource {
     private func token(with key: KeyRing.Key, for app: App) throws(ServiceError) -> BearerToken {
         try slots.slot(key.keyID, app.bundleID).withLock { slot throws(ServiceError) in
             slot.wasUsed = true
-            if let held = slot.held, isFresh(held, share: policy.reuseShare) { return held.token }
-            return try mint(into: &slot, with: key, for: app)
+            let token =
+                if let held = slot.held, isFresh(held, share: policy.reuseShare) { held.token } else {
+                    try mint(into: &slot, with: key, for: app)
+                }
+            slot.uses += 1
+            return token
         }
     }
 
@@ -113,21 +122,71 @@ package struct TokenMinter: TokenSource {
         into slot: inout TokenSlots.Slot, with key: KeyRing.Key, for app: App
     ) throws(ServiceError) -> BearerToken {
         let now = clock.now()
+        let token = try sign(key, for: app, at: now, lifetime: policy.lifetime)
+        let digest = Self.digest(of: token)
+        do throws(ServiceError) {
+            try audit.note(
+                AuditAct(.tokenMinted, by: .daemon, app: app.slug, keyID: key.keyID, tokenDigest: digest))
+        } catch {
+            failed.increment()
+            throw error
+        }
+        tellUses(&slot, app: app.slug)
+        slot.held = TokenSlots.Held(token: token, digest: digest, issuedAt: now, mintedAt: clock.monotonicNow())
+        minted.increment()
+        return token
+    }
+
+    private func sign(
+        _ key: KeyRing.Key, for app: App, at now: Date, lifetime: TimeInterval
+    ) throws(ServiceError) -> BearerToken {
         let issuedAt = now.addingTimeInterval(-policy.backdating)
-        let expiresAt = now.addingTimeInterval(policy.lifetime)
-        let value: String
+        let expiresAt = now.addingTimeInterval(lifetime)
         do {
-            value = try TokenFormat.sign(key, bundleID: app.bundleID, issuedAt: issuedAt, expiresAt: expiresAt)
+            let value = try TokenFormat.sign(key, bundleID: app.bundleID, issuedAt: issuedAt, expiresAt: expiresAt)
+            return BearerToken(
+                value: value, keyID: key.keyID, generation: slots.nextGeneration(), issuedAt: issuedAt,
+                expiresAt: expiresAt)
         } catch {
             failed.increment()
             throw ServiceError(.keyUnavailable, "The token for Apple could not be signed.", cause: "\(error)")
         }
-        let token = BearerToken(
-            value: value, keyID: key.keyID, generation: slots.nextGeneration(), issuedAt: issuedAt, expiresAt: expiresAt
-        )
-        slot.held = TokenSlots.Held(token: token, issuedAt: now, mintedAt: clock.monotonicNow())
+    }
+}
+
+// MARK: For callers, and for the audit
+
+extension TokenMinter {
+    package func issueToken(for app: App) async throws(ServiceError) -> BearerToken {
+        let now = Date(timeIntervalSince1970: clock.now().timeIntervalSince1970.rounded(.down))
+        let token = try sign(keys.signingKey(for: app), for: app, at: now, lifetime: policy.issuedLifetime)
         minted.increment()
         return token
+    }
+
+    /// Tells the audit how often tokens were used since the last time.
+    ///
+    /// - Parameter apps: the apps whose tokens to tell of.
+    package func tellUses(_ apps: [App]) {
+        for app in apps {
+            for slot in slots.all(bundleID: app.bundleID) { slot.withLock { tellUses(&$0, app: app.slug) } }
+        }
+    }
+
+    private func tellUses(_ slot: inout TokenSlots.Slot, app: String) {
+        let uses = slot.uses
+        slot.uses = 0
+        guard uses > 0, let held = slot.held else { return }
+        // Without room for it, the calls have been made all the same.
+        try? audit.note(
+            AuditAct(
+                .tokenUsed, by: .daemon, app: app, keyID: held.token.keyID, tokenDigest: held.digest,
+                details: ["uses": String(uses)]))
+    }
+
+    /// What cannot be digested is empty, and names no token.
+    private static func digest(of token: BearerToken) -> [UInt8] {
+        (try? SHA256Digest.digest(Array(token.value.utf8))) ?? []
     }
 }
 
@@ -142,6 +201,8 @@ package struct TokenPolicy: Sendable, Equatable {
     package let lifetime: TimeInterval
     /// How far `iat` is set back, in seconds, for clocks that differ.
     package let backdating: TimeInterval
+    /// The same of a token that a caller is given: long enough to be used many times, short enough to be lost.
+    package let issuedLifetime: TimeInterval
     /// The share of its life during which a token is handed out.
     package let reuseShare: Double
     /// The share of its life after which it is replaced in the background.
@@ -153,11 +214,15 @@ package struct TokenPolicy: Sendable, Equatable {
         lifetime: 20 * 60, backdating: 30, reuseShare: 0.8, refreshShare: 0.7, refusalInterval: .seconds(60))
 
     package init(
-        lifetime: TimeInterval, backdating: TimeInterval, reuseShare: Double, refreshShare: Double,
+        lifetime: TimeInterval, issuedLifetime: TimeInterval = 10 * 60, backdating: TimeInterval, reuseShare: Double,
+        refreshShare: Double,
         refusalInterval: Duration
     ) {
-        precondition(lifetime + backdating < Self.appleMaximumLifetime, "Apple refuses tokens that live an hour")
+        precondition(
+            max(lifetime, issuedLifetime) + backdating < Self.appleMaximumLifetime,
+            "Apple refuses tokens that live an hour")
         self.lifetime = lifetime
+        self.issuedLifetime = issuedLifetime
         self.backdating = backdating
         self.reuseShare = reuseShare
         self.refreshShare = refreshShare

@@ -7,6 +7,8 @@ final class TokenSlots: Sendable {
     /// A token with the instants that bound its use.
     struct Held {
         let token: BearerToken
+        /// SHA-256 of its value.
+        let digest: [UInt8]
         let issuedAt: Date
         let mintedAt: ContinuousClock.Instant
     }
@@ -16,6 +18,8 @@ final class TokenSlots: Sendable {
         var held: Held?
         /// Whether somebody asked since the last refresh; idle apps are not refreshed.
         var wasUsed = false
+        /// How often somebody was given the token that is held, as far as the audit has not been told.
+        var uses = 0
     }
 
     /// One slot behind its lock.
@@ -46,6 +50,11 @@ final class TokenSlots: Sendable {
             slots[key] = slot
             return slot
         }
+    }
+
+    /// Every key's slot for one bundle id.
+    func all(bundleID: String) -> [LockedSlot] {
+        slots.withLock { slots in slots.filter { $0.key.bundleID == bundleID }.map(\.value) }
     }
 
     /// The slot of a token that somebody has asked for before.

@@ -4,6 +4,7 @@ import Foundation
 import KeyCustody
 import Logging
 import Synchronization
+import TestSupport
 import Testing
 
 struct KeyTakeoverTests {
@@ -56,7 +57,7 @@ struct KeyTakeoverTests {
         try await checkpoint.resume()
         let minter = TokenMinter(
             keys: ring, clock: ServiceClock(now: { [clock] in clock.date }, monotonicNow: { [clock] in clock.instant }),
-            metrics: NOOPMetricsHandler.instance, logger: logger)
+            audit: RememberedAudit(), metrics: NOOPMetricsHandler.instance, logger: logger)
         return Run(ring: ring, minter: minter, checkpoint: checkpoint)
     }
 

@@ -7,6 +7,7 @@ import KeyCustody
 import Logging
 import OpenSSL
 import Synchronization
+import TestSupport
 import Testing
 
 struct TokenMinterTests {
@@ -25,7 +26,8 @@ struct TokenMinterTests {
         TokenMinter(
             keys: keys,
             clock: ServiceClock(now: now ?? { [clock] in clock.date }, monotonicNow: { [clock] in clock.instant }),
-            metrics: NOOPMetricsHandler.instance, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+            audit: RememberedAudit(), metrics: NOOPMetricsHandler.instance,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }
 
     @Test func `a token has Apple's header and claims, lives 20 minutes and is dated 30 seconds back`() async throws {

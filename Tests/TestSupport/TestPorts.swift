@@ -41,7 +41,8 @@ extension Services.Ports {
             issuerID: "11111111-2222-3333-4444-555555555555", bearerTokens: [], digest: { $0 },
             makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil }, readToken: { _ in nil })
         return Services.Ports(
-            store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), audit: audit,
+            store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), tokens: FakeSignatures(),
+            audit: audit,
             verifier: verifier,
             signedData: signedData, receiptReader: receiptReader, budgets: budgets,
             pageTokens: pageTokens, credentials: credentials, clock: clock, makeID: TestCode.makeIDs(),
@@ -105,7 +106,7 @@ package final class FakeNotificationVerifier: NotificationVerifier {
 }
 
 /// Signs with nothing: what is given out is made of what was asked for.
-package struct FakeSignatures: SignatureSource {
+package struct FakeSignatures: SignatureSource, TokenIssuer {
     package static let keyID = "ABCDEFGHIJ"
     package static let nonce = "11111111-2222-4333-8444-555555555555"
 
@@ -123,6 +124,12 @@ package struct FakeSignatures: SignatureSource {
         OriginalPromotionalOfferSignature(
             value: Array("\(app.slug) \(offer.applicationUsername)".utf8), keyID: Self.keyID, nonce: Self.nonce,
             timestamp: 1_700_000_000_000)
+    }
+
+    package func issueToken(for app: App) async throws(ServiceError) -> BearerToken {
+        BearerToken(
+            value: "token of \(app.slug)", keyID: Self.keyID, generation: 1,
+            issuedAt: Date(timeIntervalSince1970: 1_700_000_000), expiresAt: Date(timeIntervalSince1970: 1_700_000_600))
     }
 }
 

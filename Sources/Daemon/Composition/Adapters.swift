@@ -46,7 +46,7 @@ struct Adapters: Sendable {
         takeovers = KeyTakeoverCheckpoint(keys: keys, store: store, metrics: metrics, logger: logger)
         try await takeovers.resume()
         curl = try CurlClient(configuration: .init(configuration.apple))
-        minter = TokenMinter(keys: keys, clock: clock, metrics: metrics, logger: logger)
+        minter = TokenMinter(keys: keys, clock: clock, audit: audit, metrics: metrics, logger: logger)
         let register = CallerRegister(configured: configuration.callers.map(\.caller))
         let callers = register.listings(of: try await store.callerKeys(), apps: AppCatalog(configuration.apps))
         let budgets = RateBudgets(
@@ -60,7 +60,7 @@ struct Adapters: Sendable {
             releases: store, clock: clock, meter: meter, logger: logger)
         ports = Services.Ports(
             store: store, changes: store.changes, appStore: client,
-            signatures: StoreKitSigner(keys: keys, clock: clock, metrics: metrics), audit: audit,
+            signatures: StoreKitSigner(keys: keys, clock: clock, metrics: metrics), tokens: minter, audit: audit,
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
             signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),

@@ -101,6 +101,7 @@ private func lifecycle(
         PeriodicService.takeovers(adapters.takeovers, clock: clock),
         CurlService(client: adapters.curl),
         PeriodicService.tokens(adapters.minter, of: services.apps.all, clock: clock),
+        PeriodicService.tokenUses(adapters.minter, of: services.apps.all, clock: clock),
     ]
     let work: [any Service] = services.loops.map(WorkService.init)
     let leaving: [any Service] = [

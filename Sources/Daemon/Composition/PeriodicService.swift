@@ -83,6 +83,11 @@ extension PeriodicService {
         PeriodicService(every: .seconds(15), clock: clock) { minter.refresh(apps) }
     }
 
+    /// Tells the audit how often tokens are used: every ten minutes, and at the end.
+    static func tokenUses(_ minter: TokenMinter, of apps: [App], clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(600), also: .last, clock: clock) { minter.tellUses(apps) }
+    }
+
     /// Removes what has been kept long enough.
     static func retention(
         of store: any StoreMaintenance, policy: RetentionPolicy, time: ServiceClock, clock: C, logger: Logger

@@ -41,7 +41,8 @@ package enum DoctorCommand {
             return AppleProbe(
                 client: client,
                 tokens: TokenMinter(
-                    keys: ring, clock: ServiceClock(now: now), metrics: PrometheusRegistry(help: [:]),
+                    keys: ring, clock: ServiceClock(now: now), audit: UnrecordedAudit(),
+                    metrics: PrometheusRegistry(help: [:]),
                     logger: Logger(label: "doctor") { _ in SwiftLogNoOpLogHandler() }),
                 baseURLs: configuration.apple.baseURLs, connectTimeout: configuration.apple.connectTimeout,
                 totalTimeout: configuration.apple.attemptTimeout)

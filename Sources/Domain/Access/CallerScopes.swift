@@ -77,6 +77,8 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case limitsRead = "limits:read"
     /// Have signed what an app hands to StoreKit.
     case signaturesCreate = "signatures:create"
+    /// Be given tokens for Apple, and call Apple past everything that is decided here.
+    case tokensMint = "tokens:mint"
     /// Retention Messaging, through the Apple-compatible doors only.
     case retentionMessagingManage = "retentionMessaging:manage"
     /// Advanced Commerce server calls, through the Apple-compatible doors only.

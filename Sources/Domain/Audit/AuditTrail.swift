@@ -30,3 +30,13 @@ package protocol AuditTrail: Sendable {
     /// - Returns: nil when the store cannot tell it.
     func pseudonym(of user: UserID, app: String) async -> String?
 }
+
+/// Keeps nothing: for programs that end with their terminal and hand out nothing, since the service alone writes the audit.
+package struct UnrecordedAudit: AuditTrail {
+    package init() {}
+
+    package func record(_ act: AuditAct) async throws(ServiceError) {}
+    package func settle(_ act: AuditAct) async {}
+    package func note(_ act: AuditAct) throws(ServiceError) {}
+    package func pseudonym(of user: UserID, app: String) async -> String? { nil }
+}

@@ -169,6 +169,7 @@ extension ServiceError {
         // Who asks.
         case unauthenticated = "unauthenticated"
         case tooManyFailedAttempts = "too-many-failed-attempts"
+        case tokenRateExceeded = "token-rate-exceeded"
         case missingScope = "missing-scope"
         // What it is about.
         case appNotFound = "app-not-found"
@@ -236,7 +237,7 @@ extension ServiceError {
                 .noOpenCase,
                 .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
                 .failedPrecondition
-            case .tooManyFailedAttempts, .appleRateLimited, .budgetExhausted: .resourceExhausted
+            case .tooManyFailedAttempts, .tokenRateExceeded, .appleRateLimited, .budgetExhausted: .resourceExhausted
             case .appleUnauthorized, .appleAppUnknown, .appleUnavailable, .appleAnswerInvalid, .environmentNotSupported,
                 .outcomeUnknown, .keyUnavailable, .storeUnavailable, .auditUnavailable, .notificationMisdirected,
                 .verificationBusy,

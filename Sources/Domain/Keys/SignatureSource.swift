@@ -42,6 +42,9 @@ package enum StoreKitRequest: Sendable, Equatable {
 ///
 /// Source: https://developer.apple.com/documentation/storekit/in-app_purchase/original_api_for_in-app_purchase/subscriptions_and_offers/generating_a_signature_for_promotional_offers
 package struct OriginalPromotionalOffer: Sendable, Equatable {
+    /// What kind of request it is, as routes and metrics name it.
+    package static let kind = "promotionalOfferV1"
+
     package let productID: String
     package let offerIdentifier: String
     /// Who redeems it, as the app tells StoreKit too: an `appAccountToken` or a name, in lower case; empty for nobody.

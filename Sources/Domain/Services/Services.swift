@@ -9,8 +9,8 @@ package struct Services: Sendable {
     package let apps: AppCatalog
     /// Apple's API itself, for routes that pass a question on.
     package let appStore: any AppStoreServerAPI
-    /// Signs what apps hand to StoreKit.
-    package let signatures: any SignatureSource
+    /// Signs for callers.
+    package let signing: SigningService
     /// Keeps what was done.
     package let audit: any AuditTrail
     package let refunds: Refunds
@@ -27,7 +27,9 @@ package struct Services: Sendable {
             now: ports.clock.monotonicNow)
         apps = settings.apps
         appStore = ports.appStore
-        signatures = ports.signatures
+        signing = SigningService(
+            signatures: ports.signatures, tokens: ports.tokens, audit: ports.audit, digest: ports.refunds.digest,
+            monotonicNow: ports.clock.monotonicNow)
         audit = ports.audit
         clock = ports.clock
         refunds = Refunds(ports.refunds, settings: settings, snapshots: snapshots)
@@ -61,6 +63,7 @@ extension Services {
     package struct Ports: Sendable {
         package var appStore: any AppStoreServerAPI
         package var signatures: any SignatureSource
+        package var tokens: any TokenIssuer
         /// Keeps what was done, so that it can be proved later.
         package var audit: any AuditTrail
         package var clock: ServiceClock
@@ -76,6 +79,7 @@ extension Services {
         ///   - changes: tells of every commit that kept events.
         ///   - appStore: Apple's API.
         ///   - signatures: signs what apps hand to StoreKit.
+        ///   - tokens: signs tokens for Apple that callers use themselves.
         ///   - audit: keeps what was done.
         ///   - verifier: tells whether Apple signed a notification.
         ///   - signedData: tells whether Apple signed what an app hands over.
@@ -90,7 +94,8 @@ extension Services {
         ///   - logger: where trouble is told.
         package init(
             store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI, signatures: any SignatureSource,
-            audit: any AuditTrail, verifier: any NotificationVerifier, signedData: any SignedDataChecker,
+            tokens: any TokenIssuer, audit: any AuditTrail, verifier: any NotificationVerifier,
+            signedData: any SignedDataChecker,
             receiptReader: any ReceiptReader,
             budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials, clock: ServiceClock,
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
@@ -98,6 +103,7 @@ extension Services {
         ) {
             self.appStore = appStore
             self.signatures = signatures
+            self.tokens = tokens
             self.audit = audit
             self.clock = clock
             refunds = Refunds.Ports(

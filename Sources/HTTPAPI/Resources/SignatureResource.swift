@@ -2,9 +2,20 @@ import Domain
 import Foundation
 import JSON
 
-/// What is signed for callers: requests that an app may make of StoreKit only with its server's word.
+/// What is signed for callers: requests that an app may make of StoreKit only with its server's word, and tokens for Apple.
 struct SignatureRoutes: Sendable {
-    let source: any SignatureSource
+    let service: SigningService
+
+    /// `POST …/tokens`.
+    func token(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.fields().finish()
+        let token = try await service.token(for: app, by: input.actor)
+        return Answer.object(capacity: 256 + token.value.utf8.count) { writer in
+            writer.member("token", token.value)
+            writer.member("expiresAt", Timestamp.text(token.expiresAt))
+            writer.member("keyId", token.keyID)
+        }
+    }
 
     /// `POST …/signatures/promotionalOffer`.
     func promotionalOffer(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
@@ -27,7 +38,7 @@ struct SignatureRoutes: Sendable {
         let isToken = fields.holds("appAccountToken")
         let offer = OriginalPromotionalOffer(&fields)
         guard fields.isValid, let offer else { throw fields.error }
-        let signature = try await source.signature(for: offer, app: app)
+        let signature = try await service.signature(for: offer, app: app, by: input.actor)
         return Answer.object { writer in
             writer.member("encodedSignature", Data(signature.value).base64EncodedString())
             writer.member("productId", offer.productID)
@@ -46,7 +57,7 @@ struct SignatureRoutes: Sendable {
         var fields = try input.fields()
         let request = read(&fields)
         guard fields.isValid, let request else { throw fields.error }
-        let signature = try await source.signature(for: request, app: app)
+        let signature = try await service.signature(for: request, app: app, by: input.actor)
         return Answer.object(capacity: 256 + signature.value.utf8.count) { writer in
             writer.member("signature", signature.value)
             writer.member("keyId", signature.keyID)

@@ -96,7 +96,7 @@ struct UpstreamProbe: Probe {
             source: .file(allowsGroupRead: false), state: .active, apps: ["coins"])
         return TokenMinter(
             keys: try KeyRing(loading: [declaration]), clock: ServiceClock(now: { Date() }),
-            metrics: NOOPMetricsHandler.instance, logger: Self.logger)
+            audit: UnrecordedAudit(), metrics: NOOPMetricsHandler.instance, logger: Self.logger)
     }
 
     private func appStore(_ curl: CurlClient, _ minter: TokenMinter) throws -> AppStoreClient {

@@ -55,7 +55,7 @@ struct TokenMintProbe: Probe {
             state: .active, apps: apps.map(\.slug))
         let minter = TokenMinter(
             keys: try KeyRing(loading: [declaration]), clock: ServiceClock(now: { Date() }),
-            metrics: NOOPMetricsHandler.instance,
+            audit: UnrecordedAudit(), metrics: NOOPMetricsHandler.instance,
             logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         let before = try ProcessUsage(of: getpid())
         var start = processorSeconds()
