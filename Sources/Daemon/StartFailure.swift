@@ -53,7 +53,8 @@ extension ListenerError {
     fileprivate var isOfConfiguration: Bool {
         switch reason {
         case .addressInUse, .addressNotAvailable, .alreadyUsed, .closedUnexpectedly, .other: false
-        case .permissionDenied, .directoryMissing, .pathTooLong, .notASocket, .certificateUnusable,
+        case .permissionDenied, .directoryMissing, .pathTooLong, .notASocket, .noSuchGroup, .notInGroup,
+            .certificateUnusable,
             .authoritiesUnusable:
             true
         }
