@@ -5,19 +5,22 @@ import Listener
 import Logging
 import NIOCore
 import NIOPosix
+import NIOSSL
 import ServiceLifecycleTestKit
 import TestSupport
 
 /// A listener that runs while a test talks to it.
 struct ListenerFixture: Sendable {
     let address: BoundAddress
+    /// The TLS of the listener, if it has any.
+    let certificates: ListenerCertificates?
     private let trigger: GracefulShutdownTestTrigger
 
     /// Every request waits here before it is answered.
     let gate: Gate
 
-    func connect() async throws -> TestConnection {
-        try await TestConnection.connect(to: address)
+    func connect(tls: NIOSSLContext? = nil) async throws -> TestConnection {
+        try await TestConnection.connect(to: address, tls: tls)
     }
 
     /// Begins the graceful shutdown, which otherwise follows the test.
@@ -43,17 +46,19 @@ struct ListenerFixture: Sendable {
 
     /// Runs a listener whose answers are made by a function, and shuts it down afterwards.
     static func with(
-        maximumRequests: Int? = nil,
+        address: ListenerAddress = .tcp(host: "127.0.0.1", port: 0), maximumRequests: Int? = nil,
+        _ configure: (inout ListenerConfiguration) -> Void = { _ in }, logger: Logger = .quiet,
         answering respond: @escaping @Sendable (Request, any Channel, AcceptedConnection?) async -> Response,
         answeringOverload answerOverload: OverloadAnswer? = nil,
         test: @Sendable (ListenerFixture) async throws -> Void
     ) async throws {
         let gate = Gate()
-        var configuration = patientConfiguration(.tcp(host: "127.0.0.1", port: 0))
+        var configuration = patientConfiguration(address)
         configuration.maximumRequests = maximumRequests
+        configure(&configuration)
         let listener = Listener(
             configuration: configuration, answering: respond, answeringOverload: answerOverload,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
         try await run(listener, gate, test)
     }
 
@@ -74,7 +79,8 @@ struct ListenerFixture: Sendable {
         try await testGracefulShutdown { trigger in
             try await withThrowingTaskGroup { group in
                 group.addTask { try await listener.run() }
-                let fixture = ListenerFixture(address: bound, trigger: trigger, gate: gate)
+                let fixture = ListenerFixture(
+                    address: bound, certificates: listener.certificates, trigger: trigger, gate: gate)
                 try await test(fixture)
                 gate.open()
                 trigger.triggerGracefulShutdown()

@@ -1,6 +1,7 @@
 import Listener
 import NIOCore
 import NIOPosix
+import NIOSSL
 import TestSupport
 
 /// A client's connection, on which a test sends bytes as it likes and reads answers one by one.
@@ -17,13 +18,19 @@ actor TestConnection {
     }
 
     /// Connects; with `isReading` false nothing is read before ``startReading()``.
-    static func connect(to address: BoundAddress, isReading: Bool = true) async throws -> TestConnection {
+    static func connect(
+        to address: BoundAddress, isReading: Bool = true, tls: NIOSSLContext? = nil
+    ) async throws -> TestConnection {
         let (arriving, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
         let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: isReading)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
+                    if let tls {
+                        try channel.pipeline.syncOperations.addHandler(
+                            NIOSSLClientHandler(context: tls, serverHostname: "localhost"))
+                    }
                     try channel.pipeline.syncOperations.addHandler(Collector(continuation: continuation))
                 }
             }

@@ -1,0 +1,143 @@
+import Foundation
+import Listener
+import Logging
+import NIOSSL
+import TestSupport
+import Testing
+
+/// Certificates, keys and authorities that are replaced while a listener serves.
+@Suite(.endsHangs)
+struct CertificateRefreshTests {
+    private static let billing = "spiffe://example.org/billing"
+
+    private func withListener(
+        _ files: ClientCertificateTests.Files, _ log: RecordedLog = RecordedLog(),
+        _ test: @Sendable (ListenerFixture, ListenerCertificates) async throws -> Void
+    ) async throws {
+        try await ListenerFixture.with(
+            { $0.tls = files.tls }, logger: log.logger, answering: PeerCredentialTests.tellingPeer
+        ) { fixture in
+            try await test(fixture, try #require(fixture.certificates))
+        }
+        try files.remove()
+    }
+
+    private func isServed(
+        _ fixture: ListenerFixture, trusting servers: TestAuthority, _ clients: TestAuthority
+    ) async throws -> Bool {
+        let shown = try clients.client([Self.billing])
+        return try await ClientCertificateTests.asked(fixture, trusting: servers, showing: shown)
+            == "- [\(Self.billing)]"
+    }
+
+    @Test func `new authorities count for new connections, and open ones end`() async throws {
+        let files = try ClientCertificateTests.Files()
+        let others = try TestAuthority("Other clients")
+        try await withListener(files) { fixture, certificates in
+            let context = try IssuedCertificate.clientContext(
+                trusting: files.servers, showing: try files.clients.client([Self.billing]))
+            let open = try await fixture.connect(tls: context)
+            try await open.request("GET", "/")
+            _ = try await open.response()
+            #expect(try await !isServed(fixture, trusting: files.servers, others))
+
+            // Nothing has changed: the connection stays.
+            await certificates.refresh()
+            try await open.request("GET", "/")
+            _ = try await open.response()
+
+            // Both for a while, then the new one alone.
+            try files.write(authorities: [files.clients, others])
+            await certificates.refresh()
+            #expect(try await open.end().isEmpty)
+            #expect(try await isServed(fixture, trusting: files.servers, files.clients))
+            #expect(try await isServed(fixture, trusting: files.servers, others))
+            try files.write(authorities: [others])
+            await certificates.refresh()
+            #expect(try await !isServed(fixture, trusting: files.servers, files.clients))
+            #expect(try await isServed(fixture, trusting: files.servers, others))
+            #expect(certificates.status?.problem == nil)
+        }
+    }
+
+    @Test func `a session of before the new authorities is not taken up again`() async throws {
+        let files = try ClientCertificateTests.Files()
+        let others = try TestAuthority("Other clients")
+        try await withListener(files) { fixture, certificates in
+            // One context keeps the sessions of its connections.
+            let context = try IssuedCertificate.clientContext(
+                trusting: files.servers, showing: try files.clients.client([Self.billing]))
+            for _ in 0..<2 {
+                let client = try await fixture.connect(tls: context)
+                try await client.request("GET", "/")
+                #expect(try await client.response().body == "- [\(Self.billing)]")
+                try await client.close()
+            }
+            try files.write(authorities: [others])
+            await certificates.refresh()
+            let client = try await fixture.connect(tls: context)
+            await #expect(throws: (any Error).self) {
+                try await client.request("GET", "/")
+                _ = try await client.response()
+            }
+        }
+    }
+
+    @Test func `a new certificate of the server is shown to new connections, and open ones stay`() async throws {
+        let files = try ClientCertificateTests.Files()
+        let servers = try TestAuthority("Other servers")
+        let log = RecordedLog()
+        try await withListener(files, log) { fixture, certificates in
+            let context = try IssuedCertificate.clientContext(
+                trusting: files.servers, showing: try files.clients.client([Self.billing]))
+            let open = try await fixture.connect(tls: context)
+            try servers.server().write(chain: files.tls.certificateChainFile, key: files.tls.privateKeyFile)
+            await certificates.refresh()
+            #expect(try await isServed(fixture, trusting: servers, files.clients))
+            #expect(try await !isServed(fixture, trusting: files.servers, files.clients))
+            try await open.request("GET", "/")
+            #expect(try await open.response().status == 200)
+        }
+        #expect(log.lines("TLS files replaced").count == 1)
+    }
+
+    /// Ways to spoil the files.
+    enum Fault: String, CaseIterable {
+        case noChain, otherKey, openKey, noAuthorities, noFile
+    }
+
+    @Test(arguments: Fault.allCases)
+    func `files of no use change nothing, are told of once, and are mended`(fault: Fault) async throws {
+        let files = try ClientCertificateTests.Files()
+        let (tls, authorities) = (files.tls, try #require(files.tls.clientCertificates).authoritiesFile)
+        let log = RecordedLog()
+        try await withListener(files, log) { fixture, certificates in
+            switch fault {
+            case .noChain: try "".write(toFile: tls.certificateChainFile, atomically: true, encoding: .utf8)
+            case .otherKey:
+                try files.servers.server().privateKey.write(
+                    toFile: tls.privateKeyFile, atomically: false, encoding: .utf8)
+            case .openKey:
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: tls.privateKeyFile)
+            case .noAuthorities: try "nothing".write(toFile: authorities, atomically: true, encoding: .utf8)
+            case .noFile: try FileManager.default.removeItem(atPath: authorities)
+            }
+            for _ in 0..<3 { await certificates.refresh() }
+            #expect(try await isServed(fixture, trusting: files.servers, files.clients))
+            #expect(certificates.status?.problem?.contains(files.folder.path) == true || fault == .otherKey)
+            #expect(certificates.status?.problem != nil)
+            let warnings = log.lines.filter { $0.level == .warning }
+            #expect(
+                warnings.map(\.message) == [
+                    "TLS files have changed and cannot be used; the ones before go on being used"
+                ])
+
+            try files.servers.server().write(chain: tls.certificateChainFile, key: tls.privateKeyFile)
+            try files.write(authorities: [files.clients])
+            await certificates.refresh()
+            #expect(certificates.status?.problem == nil)
+            #expect(try await isServed(fixture, trusting: files.servers, files.clients))
+        }
+        #expect(!log.lines.contains { line in line.metadata.values.contains { $0.contains("PRIVATE KEY") } })
+    }
+}
