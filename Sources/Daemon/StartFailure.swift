@@ -20,7 +20,10 @@ struct StartFailure: Sendable, Equatable {
         case let error as KeyFileError:
             status = .configuration
             lines = ["\(error); put the .p8 file of App Store Connect there, for the service alone to read"]
-        case is FileError, is SecretFileError:
+        case let error as SecretFileError:
+            status = error.isOfDisk ? .failure : .configuration
+            lines = ["\(error)"]
+        case is FileError:
             status = .configuration
             lines = ["\(error)"]
         case let error as ListenerError:

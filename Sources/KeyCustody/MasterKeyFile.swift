@@ -116,7 +116,11 @@ package enum MasterKeyFile {
     private static func draft(of keys: MasterKeys, for path: String) throws(SecretFileError) -> String {
         let text = try naming(path) { () throws(MasterKeyError) in try keys.text() }
         let draft = "\(path).new-\(UUID().uuidString)"
-        try SecretFile.create(text, at: draft)
+        do throws(SecretFileError) {
+            try SecretFile.create(text, at: draft)
+        } catch {
+            throw SecretFileError(path: path, problem: "cannot be written: \(error.problem)", isOfDisk: error.isOfDisk)
+        }
         return draft
     }
 

@@ -5,6 +5,14 @@ package import OpenSSL
 package struct SecretFileError: Error, Sendable, Equatable, CustomStringConvertible {
     package let path: String
     package let problem: String
+    /// Whether a disk does not take it, which may mend itself; anything else is for somebody to put right.
+    package let isOfDisk: Bool
+
+    package init(path: String, problem: String, isOfDisk: Bool = false) {
+        self.path = path
+        self.problem = problem
+        self.isOfDisk = isOfDisk
+    }
 
     package var description: String { "\(path): \(problem)" }
 }
@@ -53,15 +61,17 @@ package enum SecretFile {
     package static func create(_ content: SecureBytes, at path: String) throws(SecretFileError) {
         let descriptor = Foundation.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else {
+            let code = errno
             throw SecretFileError(
-                path: path, problem: errno == EEXIST ? "it exists, and is not overwritten" : systemError())
+                path: path, problem: code == EEXIST ? "it exists, and is not overwritten" : systemError(code),
+                isOfDisk: code != EEXIST)
         }
         let failure = content.withUnsafeBytes { bytes in fill(descriptor, with: bytes) }
         let isClosed = close(descriptor) == 0
         guard failure == nil, isClosed else {
             let code = failure ?? errno
             remove(path)
-            throw SecretFileError(path: path, problem: systemError(code))
+            throw SecretFileError(path: path, problem: systemError(code), isOfDisk: true)
         }
         flushFolder(of: path)
     }

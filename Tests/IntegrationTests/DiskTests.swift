@@ -62,7 +62,7 @@ struct DiskTests {
             let process = try stage.launch(
                 after: Self.mounting("mount --bind \(store) \(store) && mount -o remount,bind,ro \(store)"))
             #expect(try await process.ended == 1)
-            #expect(process.log.text.contains("purser.db"))
+            #expect(process.log.text.contains("\(store)/purser."))
             #expect(process.log.text.localizedCaseInsensitiveContains("read-only"))
         }
     }
