@@ -136,4 +136,7 @@ package struct AuditFileError: Error, Sendable, Equatable, CustomStringConvertib
     /// Whether room or the device is what is missing, which comes back by itself; anything else is a mistake of whoever set it
     /// up.
     package var mayPass: Bool { [ENOSPC, EDQUOT, EIO, EFBIG, EMFILE, ENFILE, ENOMEM].contains(code) }
+
+    /// Whether the disk is at fault, and not what was configured.
+    package var isOfDisk: Bool { mayPass || code == EROFS }
 }

@@ -1,3 +1,4 @@
+import AuditLog
 import Domain
 import Foundation
 import KeyCustody
@@ -21,6 +22,9 @@ struct StartFailure: Sendable, Equatable {
             status = .configuration
             lines = ["\(error); put the .p8 file of App Store Connect there, for the service alone to read"]
         case let error as SecretFileError:
+            status = error.isOfDisk ? .failure : .configuration
+            lines = ["\(error)"]
+        case let error as AuditFileError:
             status = error.isOfDisk ? .failure : .configuration
             lines = ["\(error)"]
         case is FileError:

@@ -66,6 +66,15 @@ final class AuditFixture {
         }
     }
 
+    /// The time of day, as far as somebody steps it.
+    final class Time: Sendable {
+        private let date = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+
+        var now: Date { date.withLock(\.self) }
+
+        func advance(by seconds: TimeInterval) { date.withLock { $0 += seconds } }
+    }
+
     /// Turns a user's id round.
     struct Pseudonyms: AuditPseudonymStore {
         func auditPseudonym(of user: UserID, app: String) async throws(ServiceError) -> String {
@@ -79,7 +88,7 @@ final class AuditFixture {
     let keys = Keys()
     let disk = Disk()
     let log = RecordedLog()
-    let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+    let time = Time()
     var bounds = AuditBounds()
 
     init() throws {
@@ -99,16 +108,16 @@ final class AuditFixture {
         settings.bounds = bounds
         settings.calls = disk.calls
         return try AuditWriter(
-            settings, keys: keys, pseudonyms: Pseudonyms(), now: { [time = self.time] in time.withLock(\.self) },
+            settings, keys: keys, pseudonyms: Pseudonyms(), now: { [time] in time.now },
             metrics: NOOPMetricsHandler.instance, logger: log.logger)
     }
 
-    var now: Date { time.withLock(\.self) }
+    var now: Date { time.now }
 
     /// How often the disk was waited for.
     var synchronizations: Int { disk.synchronizations.load(ordering: .relaxed) }
 
-    func advance(by seconds: TimeInterval) { time.withLock { $0 += seconds } }
+    func advance(by seconds: TimeInterval) { time.advance(by: seconds) }
 
     func path(_ segment: Int) -> String { directory.path(of: .init(number: segment)) }
 
