@@ -1,0 +1,33 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Operators at a real daemon's socket, by the program that they use.
+@Suite(.endsHangs)
+struct OperatorAccessTests {
+    private func run(_ arguments: [String]) async throws -> ChildProcess.Outcome {
+        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
+        return try await ChildProcess.run([program.path] + arguments)
+    }
+
+    @Test func `the daemon logs who an operator is, and who it says it is`() async throws {
+        try await DaemonStage.with { stage in
+            let daemon = try await stage.start()
+            let outcome = try await run([
+                "callers", "list", "--config", stage.configuration, "--as", "alice@example.com",
+            ])
+            #expect(outcome.status == 0)
+            #expect(outcome.output.contains("billing"))
+            let socket = stage.folder.appending(path: "admin.sock").path
+            let unnamed = try await run(["callers", "list", "--socket", socket])
+            #expect(unnamed.status == 0)
+            let permissions = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions] as? Int
+            #expect(permissions == 0o600)
+            #expect(try await daemon.terminate() == 0)
+            let lines = daemon.log.text.split(separator: "\n").filter { $0.contains("\"listener\":\"admin\"") }
+            let acts = lines.filter { $0.contains("\"actor\":\"operator:\(geteuid())\"") }
+            #expect(acts.count == 2)
+            #expect(acts.filter { $0.contains("\"claimed_name\":\"alice@example.com\"") }.count == 1)
+        }
+    }
+}
