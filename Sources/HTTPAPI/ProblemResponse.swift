@@ -87,7 +87,8 @@ package enum ProblemResponse {
         case .appleRejected: error.apple.map { HTTPResponse.Status(code: $0.httpStatus) } ?? .badRequest
         case .appleUnauthorized, .appleAppUnknown, .appleAnswerInvalid, .environmentNotSupported, .outcomeUnknown:
             .badGateway
-        case .appleUnavailable, .keyUnavailable, .storeUnavailable, .auditUnavailable, .notificationMisdirected,
+        case .appleUnavailable, .keyUnavailable, .storeUnavailable, .auditUnavailable, .consentUnknown,
+            .notificationMisdirected,
             .verificationBusy,
             .overloaded:
             .serviceUnavailable
@@ -158,6 +159,7 @@ package enum ProblemResponse {
         case .overloaded: "Too many requests at once"
         case .storeUnavailable: "The store cannot be used"
         case .auditUnavailable: "The audit cannot be written"
+        case .consentUnknown: "Who has withdrawn consent cannot be told"
         case .internalError: "Internal error"
         }
     }

@@ -7,6 +7,7 @@ import GRDB
 
 extension SQLiteStore {
     package func claimDeliveries(_ claim: DeliveryClaim) async throws(ServiceError) -> DeliveryClaim.Result {
+        guard tombstones.hold == nil else { return DeliveryClaim.Result(deliveries: [], next: nil) }
         var isMoreDue = false
         if try await read("look for what has become due", { try DeliveryRow.isAnythingDue(at: claim.now, in: $0) }) {
             isMoreDue = try await write("make deliveries ready") { try DeliveryRow.promote(at: claim.now, in: $0) }
@@ -113,7 +114,9 @@ extension DeliveryRow {
 
 extension SQLiteStore {
     package func sendingHold() async throws(ServiceError) -> SendingHold? {
-        try await read("read whether sending is held") { try SendingHoldRow.fetch(from: $0) }
+        // The one that nobody can release comes first.
+        if let hold = tombstones.hold { return hold }
+        return try await read("read whether sending is held") { try SendingHoldRow.fetch(from: $0) }
     }
 
     package func releaseSending(by operatorName: String, at now: Date) async throws(ServiceError) -> SendingHold? {

@@ -25,7 +25,9 @@ package final class SQLiteStore: Sendable {
     private let glances: GroupRead
     let truncation: LogTruncation
     let maximumKnownIdentifiers: Int
-    let tombstones: Tombstones
+    /// What opens of this installation's own secrets.
+    package let secrets: OpenedSecrets
+    var tombstones: Tombstones { secrets.tombstones }
     /// Applies notifications within a transaction.
     var effects: NotificationEffects {
         NotificationEffects(tombstones: tombstones, maximumKnownIdentifiers: maximumKnownIdentifiers)
@@ -33,7 +35,7 @@ package final class SQLiteStore: Sendable {
     private let lock: StoreLock
 
     private init(
-        pool: DatabasePool, glances: GroupRead, lock: StoreLock, maximumKnownIdentifiers: Int, tombstones: Tombstones
+        pool: DatabasePool, glances: GroupRead, lock: StoreLock, maximumKnownIdentifiers: Int, secrets: OpenedSecrets
     ) {
         changes = ChangeSignal()
         pool.add(transactionObserver: EventObserver(changes: changes), extent: .databaseLifetime)
@@ -43,7 +45,7 @@ package final class SQLiteStore: Sendable {
         self.glances = glances
         truncation = LogTruncation(pool: pool)
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
-        self.tombstones = tombstones
+        self.secrets = secrets
         self.lock = lock
     }
 
@@ -54,20 +56,19 @@ package final class SQLiteStore: Sendable {
     ///   - maximumKnownIdentifiers: how many identifiers are remembered before the oldest are forgotten. Five million take
     ///     about half a gigabyte.
     ///   - apps: whose settings the rules look at are kept with the rows that they judge.
-    ///   - makeTombstones: makes the hashes of erased users from a secret of this installation: HMAC-SHA-256 under that key,
-    ///     empty where it fails. Without it a user who has withdrawn consent cannot be erased.
+    ///   - secrets: opens what the store keeps sealed of this installation's own. Without it a user who has withdrawn consent
+    ///     cannot be erased.
     /// - Returns: the store, ready for use.
     /// - Throws: `storeUnavailable`, naming the file and what is wrong: no folder, another daemon, not a database, another
     ///   program's, written by a newer version.
     package static func open(
         at path: String, maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [],
-        tombstones makeTombstones: (@Sendable (_ key: [UInt8]) -> TombstoneHasher)? = nil
+        secrets: (any InstallationSecrets)? = nil
     ) async throws(ServiceError) -> SQLiteStore {
         try await Blocking.run {
             Result { () throws(ServiceError) in
                 try openNow(
-                    at: path, maximumKnownIdentifiers: maximumKnownIdentifiers, apps: apps,
-                    makeTombstones: makeTombstones)
+                    at: path, maximumKnownIdentifiers: maximumKnownIdentifiers, apps: apps, secrets: secrets)
             }
         }.get()
     }
@@ -89,7 +90,7 @@ package final class SQLiteStore: Sendable {
 
     private static func openNow(
         at path: String, maximumKnownIdentifiers: Int, apps: [App],
-        makeTombstones: (@Sendable (_ key: [UInt8]) -> TombstoneHasher)?
+        secrets: (any InstallationSecrets)?
     ) throws(ServiceError) -> SQLiteStore {
         let file = try StoreFile.resolve(path)
         let lock = try StoreLock.acquire(for: file)
@@ -109,13 +110,11 @@ package final class SQLiteStore: Sendable {
             if !apps.isEmpty {
                 try pool.write { database in for app in apps { try AppSettingRow.save(app, in: database) } }
             }
-            let hasher = try makeTombstones.map { make in
-                try pool.write { make(try InstallationKeyRow.fetch("tombstones", orKeep: Tombstones.freshKey, in: $0)) }
-            }
+            let opened = try secrets.map { try OpenedSecrets.open(with: $0, in: pool) }
             let glances = try GroupRead(file: file, configuration: configuration(file))
             return SQLiteStore(
                 pool: pool, glances: glances, lock: lock, maximumKnownIdentifiers: maximumKnownIdentifiers,
-                tombstones: Tombstones(hasher: hasher))
+                secrets: opened ?? .none)
         } catch {
             throw StoreFailure.serviceError(error, doing: "open", store: "The store \(file)")
         }

@@ -22,7 +22,8 @@ extension SQLiteStore: DeliveryStore {
     package func accept(
         _ draft: DeliveryDraft
     ) async throws(ServiceError) -> (decision: AcceptRules.Decision, ended: EndedDeliveries) {
-        try await write("take a delivery over") { [effects, tombstones] database in
+        try tombstones.check()
+        return try await write("take a delivery over") { [effects, tombstones] database in
             let new = draft.delivery
             var ended = EndedDeliveries.none
             var known = try KnownSubject(draft.subject, in: database)
@@ -57,6 +58,7 @@ extension SQLiteStore: DeliveryStore {
     package func obstacle(
         to delivery: Delivery, at now: Date
     ) async throws(ServiceError) -> (obstacle: DeliveryFailure?, ended: EndedDeliveries) {
+        try tombstones.check()
         let subject = ConsentSubject(delivery)
         let look = try await read("ask whether a delivery may be sent") { [tombstones] database in
             let presence = try FactPresence.of(subject, in: database)

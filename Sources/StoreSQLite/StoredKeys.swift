@@ -110,36 +110,53 @@ extension SQLiteStore: KeyTakeoverStore {
     }
 }
 
-// MARK: Installation keys
+// MARK: What identifies the installation
 
 extension SQLiteStore {
-    /// A secret of this installation: made once, kept for ever.
+    /// Something of this installation's that is no secret: made once, kept for ever.
     ///
     /// - Parameters:
     ///   - name: what it is for.
-    ///   - make: makes its bytes at random.
-    /// - Returns: the key, the same at every call.
+    ///   - make: makes its bytes.
+    /// - Returns: the same bytes at every call.
     /// - Throws: `storeUnavailable`, or what `make` throws.
-    package func installationKey(name: String, make: @escaping @Sendable () throws -> [UInt8]) async throws -> [UInt8] {
+    package func installationIdentifier(
+        name: String, make: @escaping @Sendable () throws -> [UInt8]
+    ) async throws -> [UInt8] {
         let fresh = try make()
-        return try await write("read an installation key") { database in
+        return try await write("read an installation's identifier") { database in
             try InstallationKeyRow.fetch(name, orKeep: fresh, in: database)
         }
     }
 }
 
-/// A secret of this installation as it stands in its table.
+/// What belongs to the installation and is not sealed, as it stands in its table.
 enum InstallationKeyRow {
-    /// The key of this name; a fresh one becomes it where there is none.
+    /// What is kept under this name; the fresh bytes become it where there is nothing.
     static func fetch(_ name: String, orKeep fresh: [UInt8], in database: Database) throws -> [UInt8] {
         try database.execute(
             sql: "INSERT OR IGNORE INTO installationKey (name, value) VALUES (?, ?)", arguments: [name, Data(fresh)])
+        guard let kept = try fetch(name, from: database) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an installation key is missing")
+        }
+        return kept
+    }
+
+    /// Takes a secret out that an earlier release has kept in clear; its bytes are overwritten, since the database runs with
+    /// `secure_delete`.
+    static func take(_ name: String, from database: Database) throws -> [UInt8]? {
+        guard let kept = try fetch(name, from: database) else { return nil }
+        try database.execute(sql: "DELETE FROM installationKey WHERE name = ?", arguments: [name])
+        return kept
+    }
+
+    private static func fetch(_ name: String, from database: Database) throws -> [UInt8]? {
         let kept = try Data.fetchOne(
             database, sql: "SELECT value FROM installationKey WHERE name = ?", arguments: [name])
         // Never make do with less: an empty key would authenticate everything.
-        guard let kept, !kept.isEmpty else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an installation key is missing")
+        if kept?.isEmpty == true {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "an installation key is empty")
         }
-        return Array(kept)
+        return kept.map(Array.init)
     }
 }

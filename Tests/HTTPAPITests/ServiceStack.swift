@@ -21,10 +21,11 @@ final class ServiceStack: Sendable {
     private let work: [Task<Void, Never>]
 
     /// `consumptionWait`: by a real clock; `now`: the time of day, for good; `backup`: the file of a store to begin with;
-    /// `authenticationCode`: of a content under a key, for what erasures leave.
+    /// `masterKeyID`: what opens its secrets; `authenticationCode`: of a content under a key, for what erasures leave.
     init(
         apps: AppCatalog, callers: [Caller] = [], accounts: [[Transaction]] = [], pageSize: Int = 20,
         consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now, backup: String? = nil,
+        masterKeyID: String = "one",
         authenticationCode: @escaping @Sendable (_ key: [UInt8], _ content: [UInt8]) -> [UInt8] = {
             TestCode.authenticationCode($0 + $1)
         }
@@ -33,9 +34,9 @@ final class ServiceStack: Sendable {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         let file = folder.appending(path: "purser.db").path
         if let backup { try FileManager.default.copyItem(atPath: backup, toPath: file) }
-        store = try await SQLiteStore.open(at: file) { key in
-            TombstoneHasher { authenticationCode(key, $0) }
-        }
+        let secrets = UnsealedSecrets(
+            masterKeyID: masterKeyID, now: { now }, authenticationCode: authenticationCode)
+        store = try await SQLiteStore.open(at: file, secrets: secrets)
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
         var ports = Services.Ports.test(
             store: store, changes: store.changes, appStore: gateway, verifier: verifier,

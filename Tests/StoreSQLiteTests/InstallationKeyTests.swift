@@ -9,12 +9,12 @@ struct InstallationKeyTests {
     @Test func `a key is made once and kept, each under its name`() async throws {
         let folder = try StoreFolder()
         let first = try await folder.open()
-        #expect(try await first.installationKey(name: "pageToken") { [1, 2, 3] } == [1, 2, 3])
-        #expect(try await first.installationKey(name: "pageToken") { [9] } == [1, 2, 3])
+        #expect(try await first.installationIdentifier(name: "callerKeyIssuer") { [1, 2, 3] } == [1, 2, 3])
+        #expect(try await first.installationIdentifier(name: "callerKeyIssuer") { [9] } == [1, 2, 3])
         await first.close()
         let second = try await folder.open()
-        #expect(try await second.installationKey(name: "pageToken") { [9] } == [1, 2, 3])
-        #expect(try await second.installationKey(name: "other") { [9] } == [9])
+        #expect(try await second.installationIdentifier(name: "callerKeyIssuer") { [9] } == [1, 2, 3])
+        #expect(try await second.installationIdentifier(name: "other") { [9] } == [9])
     }
 
     @Test func `all who ask at once get the same key`() async throws {
@@ -22,7 +22,7 @@ struct InstallationKeyTests {
         let store = try await folder.open()
         let keys = try await withThrowingTaskGroup(of: [UInt8].self) { group in
             for number in 0..<100 {
-                group.addTask { try await store.installationKey(name: "pageToken") { [UInt8(number)] } }
+                group.addTask { try await store.installationIdentifier(name: "callerKeyIssuer") { [UInt8(number)] } }
             }
             return try await group.reduce(into: Set<[UInt8]>()) { $0.insert($1) }
         }
@@ -33,11 +33,11 @@ struct InstallationKeyTests {
         let folder = try StoreFolder()
         let store = try await folder.open()
         await #expect(throws: NoRandomness.self) {
-            try await store.installationKey(name: "pageToken") { throw NoRandomness() }
+            try await store.installationIdentifier(name: "callerKeyIssuer") { throw NoRandomness() }
         }
-        #expect(try await store.installationKey(name: "pageToken") { [7] } == [7])
+        #expect(try await store.installationIdentifier(name: "callerKeyIssuer") { [7] } == [7])
         await #expect(throws: ServiceError(.storeUnavailable, "")) {
-            try await store.installationKey(name: "empty") { [] }
+            try await store.installationIdentifier(name: "empty") { [] }
         }
     }
 }

@@ -13,7 +13,7 @@ struct ManyCasesTests {
 
     /// A store with many open cases of one token, and its owner's link.
     private func store(_ folder: StoreFolder, apps: [App]) async throws -> SQLiteStore {
-        let store = try await SQLiteStore.open(at: folder.path, apps: apps, tombstones: StoreFolder.tombstones)
+        let store = try await SQLiteStore.open(at: folder.path, apps: apps, secrets: UnsealedSecrets())
         for number in 0..<Self.count {
             try await store.take(
                 .sample("\(number)", transaction: .sample(id: "\(number)", token: Self.token)))

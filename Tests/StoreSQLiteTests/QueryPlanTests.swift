@@ -31,7 +31,7 @@ struct QueryPlanTests {
             try await store.remember([entry], app: "coins")
         }
         _ = try await store.known(app: "coins", identifiers: ["1", "2"])
-        _ = try await store.installationKey(name: "page tokens") { [1] }
+        _ = try await store.installationIdentifier(name: "page tokens") { [1] }
         let key = CallerKey(
             id: "ABCDEFGHIJ", caller: "shop", app: "coins", publicKey: [1], scopes: nil, createdAt: Date())
         _ = try await store.addCallerKey(key)

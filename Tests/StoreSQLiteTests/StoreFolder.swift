@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import GRDB
 import StoreSQLite
+import TestSupport
 
 /// A folder of a test's own, gone when the test is.
 final class StoreFolder: Sendable {
@@ -17,14 +18,9 @@ final class StoreFolder: Sendable {
     /// The store's file, by the name that the store itself gives it.
     var path: String { url.appending(path: "purser.db").path }
 
-    func open() async throws -> SQLiteStore { try await SQLiteStore.open(at: path, tombstones: Self.tombstones) }
-
-    /// Hashes that tell nothing; not as strong as real ones (FNV-1a).
-    static let tombstones: @Sendable ([UInt8]) -> TombstoneHasher = { key in
-        TombstoneHasher { message in
-            let hash = (key + message).reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-            return withUnsafeBytes(of: hash) { Array($0) }
-        }
+    /// `secrets`: opens those of the installation.
+    func open(_ secrets: UnsealedSecrets = UnsealedSecrets()) async throws -> SQLiteStore {
+        try await SQLiteStore.open(at: path, secrets: secrets)
     }
 
     /// The error of opening, nil when it opens after all.

@@ -38,7 +38,9 @@ struct Adapters: Sendable {
         keys = try KeyRing(loading: configuration.keys)
         let roots = try Files.certificates(configuration.apple.rootCertificateFiles)
         let verifier = SignedDataVerifier(roots: roots, now: clock.now)
-        store = try await openStore(configuration.store, configuration.apps, dependencies)
+        let secrets = InstallationSecretSealer(vault: vault, now: clock.now)
+        store = try await openStore(configuration.store, configuration.apps, secrets, dependencies)
+        tell(store.secrets.states, logger)
         let auditSettings = AuditWriter.Settings(configuration.audit)
         audit = try AuditWriter(
             auditSettings, keys: SealedAuditKeys(directory: auditSettings.directory, vault: vault), pseudonyms: store,
@@ -65,7 +67,7 @@ struct Adapters: Sendable {
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),
             signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),
             receiptReader: ReceiptAuthenticator(roots: roots, acceptsSHA1: configuration.receipts.acceptSHA1),
-            budgets: budgets, pageTokens: try await PageTokenCoder(store: store),
+            budgets: budgets, pageTokens: PageTokenCoder(store: store),
             credentials: try await Access.Credentials(configuration.callers, store: store), clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
             // What has no digest stands for itself.
@@ -91,7 +93,7 @@ private func openVault(_ source: MasterKeySource, _ logger: Logger) throws(Secre
 ///
 /// - Throws: `ConfigurationError` when a newer version has written it, else `storeUnavailable`.
 private func openStore(
-    _ location: StoreLocation, _ apps: [App], _ dependencies: Dependencies
+    _ location: StoreLocation, _ apps: [App], _ secrets: InstallationSecretSealer, _ dependencies: Dependencies
 ) async throws -> SQLiteStore {
     let patience = Task {
         repeat {
@@ -103,9 +105,7 @@ private func openStore(
     switch location {
     case .sqlite(let path):
         do {
-            return try await SQLiteStore.open(at: path, apps: apps) { key in
-                TombstoneHasher(authenticationCode: authenticator(key: key))
-            }
+            return try await SQLiteStore.open(at: path, apps: apps, secrets: secrets)
         } catch {
             // No start of this program will ever do better: the service manager need not try.
             guard StoreCheck.isOfNewerVersion(path) else { throw error }
@@ -114,25 +114,35 @@ private func openStore(
     }
 }
 
-extension PageTokenCoder {
-    /// Page tokens authenticated with a key that the store keeps.
-    ///
-    /// - Throws: `storeUnavailable`, or `OpenSSLError` when there is no randomness for the key.
-    init(store: SQLiteStore) async throws {
-        let key = try await store.installationKey(name: "pageToken") { try SecureRandom.bytes(32) }
-        self.init(
-            authenticationCode: authenticator(key: key), encode: { Base64URL.encode($0) },
-            decode: { Base64URL.decode($0) })
+/// Tells of those secrets of the installation that are not simply there.
+private func tell(_ states: [InstallationSecret: InstallationSecretState], _ logger: Logger) {
+    for (secret, state) in states.sorted(by: { $0.key.rawValue < $1.key.rawValue }) {
+        let metadata: Logger.Metadata = ["secret": "\(secret.rawValue)"]
+        switch state {
+        case .open: break
+        case .sealed:
+            logger.notice(
+                "A secret that the store kept in clear is sealed now; backups of before still have it in clear",
+                metadata: metadata)
+        case .replaced(let reason):
+            logger.warning(
+                "A secret of this installation does not open; nothing that is kept depends on it, and another one takes its place",
+                metadata: metadata.merging(["cause": "\(reason)"]) { $1 })
+        case .closed(let reason):
+            logger.error(
+                "A secret of this installation does not open; NOTHING IS SENT to Apple until it does",
+                metadata: metadata.merging(["cause": "\(reason)"]) { $1 })
+        }
     }
 }
 
-/// Computes authentication codes (HMAC-SHA-256, RFC 2104) under a key of this installation; what cannot be computed is
-/// empty, which is no code.
-private func authenticator(key: [UInt8]) -> @Sendable ([UInt8]) -> [UInt8] {
-    let secret = try? SecureBytes(count: key.count) { $0.copyBytes(from: key) }
-    return { content in
-        guard let secret else { return [] }
-        return (try? HMACSHA256.authenticationCode(for: content, key: secret)) ?? []
+extension PageTokenCoder {
+    /// Page tokens authenticated with a key that the store keeps sealed.
+    init(store: SQLiteStore) {
+        self.init(
+            // A code that cannot be computed is no code.
+            authenticationCode: store.secrets.pageTokenCode ?? { _ in [] }, encode: { Base64URL.encode($0) },
+            decode: { Base64URL.decode($0) })
     }
 }
 
@@ -141,7 +151,7 @@ extension Access.Credentials {
     ///
     /// - Throws: `storeUnavailable`.
     init(_ callers: [CallerConfiguration], store: SQLiteStore) async throws {
-        let issuer = try await store.installationKey(name: "callerKeyIssuer") {
+        let issuer = try await store.installationIdentifier(name: "callerKeyIssuer") {
             Array(UUID().uuidString.lowercased().utf8)
         }
         self.init(

@@ -15,7 +15,8 @@ struct BacklogReport {
     var status: String {
         var pieces: [String] = []
         if let hold = backlog.hold {
-            pieces.append("SENDING IS HELD since \(time(hold.since)): see `purser deliveries release`")
+            let remedy = hold.isReleasable ? "`purser deliveries release`" : "`sending` in /healthz"
+            pieces.append("SENDING IS HELD since \(time(hold.since)): see \(remedy)")
         }
         if let deadline = backlog.nearestDeadline {
             pieces.append("\(openCases), the next deadline \(until(deadline))")

@@ -117,12 +117,12 @@ package protocol DeliveryStore: DeliveryTimeStore {
     /// How many there are that are not final, by app and state, and how old the oldest is; does not count what is final.
     func deliveryBacklog() async throws(ServiceError) -> [DeliveryBacklog]
 
-    /// Whether and since when nothing is sent, because the store came from a backup.
+    /// Whether and since when nothing is sent: the store came from a backup, or cannot tell who has withdrawn consent.
     func sendingHold() async throws(ServiceError) -> SendingHold?
 
     /// Lets deliveries be sent again.
     ///
-    /// - Returns: the hold that ended; nil when there was none.
+    /// - Returns: the hold that ended; nil when there was none. One that is not releasable goes on.
     /// - Throws: `storeUnavailable`.
     func releaseSending(by operatorName: String, at now: Date) async throws(ServiceError) -> SendingHold?
 }
@@ -181,11 +181,14 @@ package struct DeliveryBacklog: Sendable, Hashable {
 /// Why nothing is sent for now.
 package struct SendingHold: Sendable, Equatable {
     package let since: Date
-    /// One sentence for the operator.
+    /// What it is and what to do, for the operator.
     package let reason: String
+    /// Whether an operator may end it by saying so; otherwise it ends with what caused it.
+    package let isReleasable: Bool
 
-    package init(since: Date, reason: String) {
+    package init(since: Date, reason: String, isReleasable: Bool = true) {
         self.since = since
         self.reason = reason
+        self.isReleasable = isReleasable
     }
 }

@@ -216,6 +216,7 @@ extension ServiceError {
         case keyUnavailable = "key-unavailable"
         case storeUnavailable = "store-unavailable"
         case auditUnavailable = "audit-unavailable"
+        case consentUnknown = "consent-unknown"
         case overloaded = "overloaded"
         case internalError = "internal-error"
 
@@ -239,7 +240,8 @@ extension ServiceError {
                 .failedPrecondition
             case .tooManyFailedAttempts, .tokenRateExceeded, .appleRateLimited, .budgetExhausted: .resourceExhausted
             case .appleUnauthorized, .appleAppUnknown, .appleUnavailable, .appleAnswerInvalid, .environmentNotSupported,
-                .outcomeUnknown, .keyUnavailable, .storeUnavailable, .auditUnavailable, .notificationMisdirected,
+                .outcomeUnknown, .keyUnavailable, .storeUnavailable, .auditUnavailable, .consentUnknown,
+                .notificationMisdirected,
                 .verificationBusy,
                 .overloaded:
                 .unavailable

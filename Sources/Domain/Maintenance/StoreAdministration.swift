@@ -42,10 +42,14 @@ package struct StoreAdministration: Sendable {
     /// Lets deliveries be sent again, and those that wait at once.
     ///
     /// - Returns: the hold that ended, nil when there was none, and how many waited for its end.
-    /// - Throws: `storeUnavailable`.
+    /// - Throws: `storeUnavailable`; `consentUnknown` when sending is held for a reason that nobody can release, which
+    ///   it says.
     package func releaseSending() async throws(ServiceError) -> (hold: SendingHold?, waiting: Int) {
         let waiting = try await deliveries.deliveryBacklog().reduce(0) { $0 + $1.count }
         let hold = try await deliveries.releaseSending(by: "operator", at: now())
+        if let rest = try await deliveries.sendingHold(), !rest.isReleasable {
+            throw ServiceError(.consentUnknown, rest.reason)
+        }
         sendingReleased()
         return (hold, waiting)
     }

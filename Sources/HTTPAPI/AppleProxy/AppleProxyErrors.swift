@@ -58,7 +58,7 @@ enum AppleProxyRefusal {
         switch error.reason {
         case .environmentNotAllowed, .noProductionRelease: return (.notFound, AppleCode.transactionIDNotFound)
         case .appleUnauthorized, .appleAppUnknown, .appleUnavailable, .appleAnswerInvalid, .keyUnavailable,
-            .storeUnavailable, .auditUnavailable,
+            .storeUnavailable, .auditUnavailable, .consentUnknown,
             .deadlineExceeded:
             return (.internalServerError, AppleCode.generalInternalRetryable)
         case .overloaded: return (.serviceUnavailable, AppleCode.generalInternalRetryable)

@@ -17,8 +17,8 @@ struct UserOverviewRoutes: Sendable {
         guard fields.isValid, let request else { throw fields.error }
         let parts = Set(UserOverview.Part.allCases.filter { input.mayRead($0.scope, of: app) })
         let history = parts.contains(.consent) ? try await consent.history(app: app, user: request.user) : nil
-        let rescissions =
-            parts.contains(.consent) ? try await consent.rescissions(app: app, user: request.user) : []
+        let (rescissions, unknown) =
+            parts.contains(.consent) ? try await rescissions(of: request.user, app) : ([], nil)
         let openCases =
             parts.contains(.openCases) ? try await openCases(of: request.user, app, request.environment) : nil
         let overview = try await service.overview(
@@ -44,10 +44,22 @@ struct UserOverviewRoutes: Sendable {
             writer.memberArray("withheld") { writer in
                 for part in UserOverview.Part.allCases where !parts.contains(part) { writer.value(part.rawValue) }
             }
-            writer.member("complete", overview.isComplete)
-            writer.memberIfPresent("incompleteReason", overview.apple?.incompleteReason)
+            writer.member("complete", overview.isComplete && unknown == nil)
+            writer.memberIfPresent("incompleteReason", overview.apple?.incompleteReason ?? unknown)
             writer.member("readAt", Timestamp.text(overview.readAt))
             GapBody.write(overview.apple?.gaps ?? [], requestID: input.requestID, to: &writer)
+        }
+    }
+
+    /// What guardians rescinded; where that cannot be told, why, since the rest can.
+    private func rescissions(
+        of user: UserID, _ app: App
+    ) async throws(ServiceError) -> ([GuardianRescission], unknown: String?) {
+        do throws(ServiceError) {
+            return (try await consent.rescissions(app: app, user: user), nil)
+        } catch {
+            guard error.reason == .consentUnknown else { throw error }
+            return ([], error.message)
         }
     }
 

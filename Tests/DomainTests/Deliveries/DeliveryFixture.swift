@@ -30,9 +30,8 @@ struct DeliveryFixture: Sendable {
         let folder = FileManager.default.temporaryDirectory.appending(path: "purser-domain-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        let store = try await SQLiteStore.open(at: folder.appending(path: "purser.db").path) { key in
-            TombstoneHasher { TestCode.authenticationCode(key + $0) }
-        }
+        let store = try await SQLiteStore.open(
+            at: folder.appending(path: "purser.db").path, secrets: UnsealedSecrets())
         let fixture = DeliveryFixture(store, accounts: accounts, apps: apps, policy: policy, machine)
         let dispatching = isDispatching ? Task { await fixture.dispatcher.run() } : nil
         let result: Result<Void, any Error>

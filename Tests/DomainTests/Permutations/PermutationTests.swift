@@ -44,10 +44,7 @@ struct PermutationTests {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }
             let store = try await SQLiteStore.open(
-                at: folder.appending(path: "purser.db").path, apps: worlds.map(\.app)
-            ) {
-                key in TombstoneHasher { TestCode.authenticationCode(key + $0) }
-            }
+                at: folder.appending(path: "purser.db").path, apps: worlds.map(\.app), secrets: UnsealedSecrets())
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for (index, world) in worlds.enumerated() {
                     if index >= 64 { try await group.next() }
