@@ -62,6 +62,9 @@ package struct ListenerTLS: Sendable, Equatable {
         let authorities = try clientAuthorities()
         do {
             let chain = try NIOSSLCertificate.fromPEMFile(certificateChainFile)
+            guard let first = chain.first else {
+                throw ListenerError.Reason.certificateUnusable("\(certificateChainFile) holds no certificate")
+            }
             let key = try NIOSSLPrivateKey(file: privateKeyFile, format: .pem)
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
@@ -77,12 +80,13 @@ package struct ListenerTLS: Sendable, Equatable {
             }
             return Loaded(
                 context: try NIOSSLContext(configuration: configuration),
-                notAfter: chain.first.map { Date(timeIntervalSince1970: TimeInterval($0.notValidAfter)) }
-                    ?? .distantPast,
+                notAfter: Date(timeIntervalSince1970: TimeInterval(first.notValidAfter)),
                 authorities: authorities.map(\.der))
+        } catch let error as ListenerError.Reason {
+            throw error
         } catch {
             // The text names files and faults, never what is in the files.
-            throw .certificateUnusable("\(error)")
+            throw .certificateUnusable("\(certificateChainFile), \(privateKeyFile): \(error)")
         }
     }
 
