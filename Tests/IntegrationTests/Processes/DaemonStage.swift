@@ -18,7 +18,8 @@ struct DaemonStage: Sendable {
     /// Where the database is.
     let storeFolder: URL
     private let appleTimes: AppleTimes
-    private let launched = Launched()
+    /// Also those of the same installation elsewhere.
+    private var launched = Launched()
 
     var configuration: String { folder.appending(path: "purser.yaml").path }
 
@@ -30,6 +31,12 @@ struct DaemonStage: Sendable {
 
     /// Where a probe asks.
     var health: LocalClient { LocalClient(socket: socket("health")) }
+
+    /// Where operators ask.
+    var admin: LocalClient { LocalClient(socket: socket("admin")) }
+
+    /// The master key that the daemon makes for itself.
+    var masterKey: String { storeFolder.appending(path: "purser.masterkey").path }
 
     private func socket(_ name: String) -> String { folder.appending(path: "\(name).sock").path }
 
@@ -111,11 +118,33 @@ struct DaemonStage: Sendable {
         return daemon
     }
 
+    /// Runs a command with this configuration.
+    func command(_ arguments: String...) async throws -> ChildProcess.Outcome {
+        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
+        return try await ChildProcess.run([program.path] + arguments + ["--config", configuration])
+    }
+
     struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
     // MARK: Setting up
+
+    /// The same installation on another host, in front of the same App Store: its configuration, certificates and key files,
+    /// without a store or a master key. It ends with this stage.
+    func onAnotherHost() throws -> DaemonStage {
+        let elsewhere = folder.appending(path: "b")
+        let stage = DaemonStage(
+            simulator: simulator, folder: elsewhere, storeFolder: elsewhere.appending(path: "store"),
+            appleTimes: appleTimes, launched: launched)
+        try FileManager.default.createDirectory(at: stage.storeFolder, withIntermediateDirectories: true)
+        for name in ["key.p8", "root.der", "tls-ca.pem"] {
+            try FileManager.default.copyItem(
+                at: folder.appending(path: name), to: elsewhere.appending(path: name))
+        }
+        try stage.choosePort()
+        return stage
+    }
 
     /// Registers app and key with the App Store, and writes key, certificates and configuration.
     private func prepare() throws {
@@ -164,7 +193,7 @@ struct DaemonStage: Sendable {
         let scopes =
             """
             [consumption:write, consumption:read, consent:write, events:read, links:write, notifications:read, \
-            receipts:read, receipts:write, transactions:write]
+            receipts:read, receipts:write, transactions:write, users:erase]
             """
         let callers = try Self.callers.sorted { $0.key < $1.key }.map { name, token in
             let digest = try SHA256Digest.digest(Array(token.utf8)).map {
