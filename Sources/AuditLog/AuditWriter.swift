@@ -86,6 +86,10 @@ package final class AuditWriter: AuditTrail {
         try? await pseudonyms.auditPseudonym(of: user, app: app)
     }
 
+    package func existingPseudonym(of user: UserID, app: String) async throws(ServiceError) -> String? {
+        try await pseudonyms.existingAuditPseudonym(of: user, app: app)
+    }
+
     /// Tries again to write what is owed, and returns when it was tried.
     package func retry() async { _ = await submit { .init(entry: nil, urgency: .retry($0)) } }
 

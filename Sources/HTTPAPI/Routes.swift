@@ -218,6 +218,9 @@ package enum Routes {
                 handler: receipts.importReceipts
             ).taking(bodyBytes: maximumReceiptBytes),
             Route(.post, "/v1/deliveries:release", .open, handler: store.release),
+            Route(
+                .get, "/v1/apps/{app}/users/{user}/auditPseudonym", .open, in: services.apps, body: .none,
+                handler: ConsentRoutes(service: services.refunds.consent).auditPseudonym),
         ]
     }
 

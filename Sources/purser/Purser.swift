@@ -10,7 +10,8 @@ struct Purser: AsyncParsableCommand {
         abstract: "The one service in a company that talks to Apple's App Store Server API.",
         subcommands: [
             ServeCommand.self, ConfigCommand.self, CallersCommand.self, DeliveriesCommand.self, BackupSubcommand.self,
-            RestoreSubcommand.self, StoreCommand.self, ImportCommand.self, DoctorSubcommand.self, VersionCommand.self,
+            RestoreSubcommand.self, StoreCommand.self, ImportCommand.self, AuditSubcommand.self,
+            DoctorSubcommand.self, VersionCommand.self,
         ])
 
     /// Protects the process before any command runs, so that no command can forget to.

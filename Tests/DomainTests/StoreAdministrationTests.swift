@@ -31,12 +31,12 @@ struct StoreAdministrationTests {
         await services.refunds.dispatcher.heartbeat()
         #expect(gateway.handOvers.isEmpty, "a copy sends nothing by itself")
 
-        let released = try await services.operations.store.releaseSending()
+        let released = try await services.operations.store.releaseSending(by: .operator(uid: 7))
         #expect(released.hold != nil && released.waiting == 1)
         try await Wait.until("the delivery to be accepted") {
             try await store.delivery(app: "coins", id: delivery.id)?.state == .accepted
         }
-        #expect(try await services.operations.store.releaseSending().hold == nil)
+        #expect(try await services.operations.store.releaseSending(by: .operator(uid: 7)).hold == nil)
         dispatching.cancel()
         await dispatching.value
         await store.close()

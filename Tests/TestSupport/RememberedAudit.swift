@@ -29,6 +29,10 @@ package final class RememberedAudit: AuditTrail {
 
     package func pseudonym(of user: UserID, app: String) async -> String? { String(user.value.reversed()) }
 
+    package func existingPseudonym(of user: UserID, app: String) async throws(ServiceError) -> String? {
+        acts.contains { $0.pseudonym == String(user.value.reversed()) } ? String(user.value.reversed()) : nil
+    }
+
     private func keep(_ act: AuditAct) throws(ServiceError) {
         try state.withLock { state throws(ServiceError) in
             guard !state.isFailing else { throw ServiceError(.auditUnavailable, "The audit cannot be written.") }

@@ -76,3 +76,13 @@ package struct AuditAct: Sendable, Equatable {
         self.details = details
     }
 }
+
+extension AuditAct {
+    /// How many elements of an import came to what, as details: outcomes by their names, and those that were refused.
+    static func counts<Outcome: RawRepresentable<String>>(
+        of results: [Result<Outcome, ServiceError>]
+    ) -> [String: String] {
+        let names = results.map { (try? $0.get().rawValue) ?? "refused" }
+        return Dictionary(names.map { ($0, 1) }, uniquingKeysWith: +).mapValues(String.init)
+    }
+}

@@ -29,6 +29,11 @@ package protocol AuditTrail: Sendable {
     /// another, and would outlive the erasure.
     /// - Returns: nil when the store cannot tell it.
     func pseudonym(of user: UserID, app: String) async -> String?
+
+    /// The same, if there is one.
+    ///
+    /// - Throws: `storeUnavailable`.
+    func existingPseudonym(of user: UserID, app: String) async throws(ServiceError) -> String?
 }
 
 /// Keeps nothing: for programs that end with their terminal and hand out nothing, since the service alone writes the audit.
@@ -39,4 +44,5 @@ package struct UnrecordedAudit: AuditTrail {
     package func settle(_ act: AuditAct) async {}
     package func note(_ act: AuditAct) throws(ServiceError) {}
     package func pseudonym(of user: UserID, app: String) async -> String? { nil }
+    package func existingPseudonym(of user: UserID, app: String) async throws(ServiceError) -> String? { nil }
 }

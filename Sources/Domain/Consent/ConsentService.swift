@@ -24,16 +24,18 @@ package struct ConsentService: Sendable {
     private let deliveries: any DeliveryStore
     private let transfers: InFlightDeliveries
     private let waiters: DeliveryWaiters
+    private let audit: any AuditTrail
     private let now: WallClock
 
     package init(
         store: any ConsentStore, deliveries: any DeliveryStore, transfers: InFlightDeliveries, waiters: DeliveryWaiters,
-        now: @escaping WallClock
+        audit: any AuditTrail, now: @escaping WallClock
     ) {
         self.store = store
         self.deliveries = deliveries
         self.transfers = transfers
         self.waiters = waiters
+        self.audit = audit
         self.now = now
     }
 
@@ -67,7 +69,13 @@ package struct ConsentService: Sendable {
             app: app.slug, user: user, isConsented: isConsented, source: source, at: at ?? recordedAt,
             recordedAt: recordedAt, recordedBy: caller, wordingVersion: wordingVersion, locale: locale,
             isByGuardian: isByGuardian)
+        // Before the change: an erasure that comes between would not forget a name that is made after it.
+        let pseudonym = await audit.pseudonym(of: user, app: app.slug)
         let effect = try await store.recordConsent(record)
+        await audit.settle(
+            AuditAct(
+                .consentRecorded, by: .caller(caller), app: app.slug, pseudonym: pseudonym,
+                details: ["consented": String(isConsented), "guardian": String(isByGuardian)]))
         return isConsented ? Outcome(record: record) : await takeBack(after: record, effect)
     }
 
@@ -85,13 +93,22 @@ package struct ConsentService: Sendable {
         try await store.rescissions(app: app.slug, user: user)
     }
 
+    /// The name under which the audit speaks of a user; nil where it never has, or where an erasure has forgotten it.
+    ///
+    /// - Throws: `storeUnavailable`.
+    package func auditPseudonym(app: App, user: UserID) async throws(ServiceError) -> String? {
+        try await audit.existingPseudonym(of: user, app: app.slug)
+    }
+
     /// Removes what is known of a user; when this has returned, nothing of the user is sent any more.
     ///
     /// - Returns: what was removed and what stays; its deliveries are as they were when the user was removed, but those
     ///   that were being sent are told as they ended.
     /// - Throws: `storeUnavailable`.
-    package func erase(app: App, user: UserID) async throws(ServiceError) -> ErasureReport {
+    package func erase(app: App, user: UserID, by actor: Actor) async throws(ServiceError) -> ErasureReport {
+        let pseudonym = await audit.pseudonym(of: user, app: app.slug)
         let report = try await store.eraseUser(app: app.slug, user: user, at: now())
+        await audit.settle(AuditAct(.userErased, by: actor, app: app.slug, pseudonym: pseudonym))
         report.cancelled.forEach(waiters.post)
         return report.with(sending: await end(report.sending, of: user, app: app.slug))
     }

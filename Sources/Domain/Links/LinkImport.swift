@@ -96,11 +96,11 @@ extension LinkService {
     /// - Returns: what became of each, in their order; `linkConflict` names both users.
     /// - Throws: `storeUnavailable`; nothing is changed then.
     package func importLinks(
-        _ statements: [Link], app: App, isDryRun: Bool
+        _ statements: [Link], app: App, isDryRun: Bool, by actor: Actor
     ) async throws(ServiceError) -> [Result<ImportOutcome, ServiceError>] {
         let decisions =
             isDryRun ? try await foreseen(statements, app: app) : try await store.importLinks(statements)
-        return zip(statements, decisions).map { statement, decision in
+        let results: [Result<ImportOutcome, ServiceError>] = zip(statements, decisions).map { statement, decision in
             switch decision {
             case .keep: .success(.unchanged)
             case .replace: .success(.updated)
@@ -108,6 +108,11 @@ extension LinkService {
             case .conflict(let known): .failure(Self.conflict(statement, with: known))
             }
         }
+        if !isDryRun {
+            await audit.settle(
+                AuditAct(.linksImported, by: actor, app: app.slug, details: AuditAct.counts(of: results)))
+        }
+        return results
     }
 
     private func foreseen(_ statements: [Link], app: App) async throws(ServiceError) -> [LinkRules.Decision] {

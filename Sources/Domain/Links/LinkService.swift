@@ -6,10 +6,12 @@ package struct LinkService: Sendable {
     static let maximumValueBytes = 128
 
     let store: any LinkStore
+    let audit: any AuditTrail
     let now: WallClock
 
-    package init(store: any LinkStore, now: @escaping WallClock) {
+    package init(store: any LinkStore, audit: any AuditTrail, now: @escaping WallClock) {
         self.store = store
+        self.audit = audit
         self.now = now
     }
 

@@ -27,7 +27,7 @@ extension ReceiptService {
     ///   does, or what is wrong with its signature.
     /// - Throws: `storeUnavailable`, `verificationBusy`: some are kept then, and all may be sent again.
     package func importReceipts(
-        _ uploads: [ReceiptUpload], app: App, isDryRun: Bool
+        _ uploads: [ReceiptUpload], app: App, isDryRun: Bool, by actor: Actor
     ) async throws(ServiceError) -> [Result<ImportOutcome, ServiceError>] {
         let results = try await FanOut.results(of: uploads, atMost: Self.concurrency, isPartialAllowed: true) {
             upload throws(ServiceError) in
@@ -37,6 +37,10 @@ extension ReceiptService {
                 if isDryRun { return ImportOutcome.valid }
                 return try await store.keep(draft).nextAttemptAt == nil ? .confirmed : .queued
             }
+        }
+        if !isDryRun {
+            await audit.settle(
+                AuditAct(.receiptsImported, by: actor, app: app.slug, details: AuditAct.counts(of: results)))
         }
         for case .failure(let error) in results
         where error.reason == .storeUnavailable || error.reason == .verificationBusy { throw error }

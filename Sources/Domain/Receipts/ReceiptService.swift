@@ -29,6 +29,7 @@ package struct ReceiptService: Sendable {
     let store: any ReceiptStore
     private let confirmer: ReceiptConfirmer
     private let policy: ReceiptPolicy
+    let audit: any AuditTrail
     private let clock: ServiceClock
     private let makeID: @Sendable (Date) -> String
     private let digest: @Sendable ([UInt8]) -> [UInt8]
@@ -36,13 +37,14 @@ package struct ReceiptService: Sendable {
 
     init(
         reader: any ReceiptReader, store: any ReceiptStore, confirmer: ReceiptConfirmer, policy: ReceiptPolicy,
-        clock: ServiceClock, makeID: @escaping @Sendable (Date) -> String,
+        audit: any AuditTrail, clock: ServiceClock, makeID: @escaping @Sendable (Date) -> String,
         digest: @escaping @Sendable ([UInt8]) -> [UInt8]
     ) {
         self.reader = reader
         self.store = store
         self.confirmer = confirmer
         self.policy = policy
+        self.audit = audit
         self.clock = clock
         self.makeID = makeID
         self.digest = digest

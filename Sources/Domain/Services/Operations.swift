@@ -18,10 +18,10 @@ package struct Operations: Sendable {
     }
 
     /// `sendingReleased`: told when sending goes on after a hold, so that what waits need not wait longer.
-    init(_ ports: Ports, sendingReleased: @escaping @Sendable () -> Void) {
+    init(_ ports: Ports, audit: any AuditTrail, sendingReleased: @escaping @Sendable () -> Void) {
         events = EventFeed(store: ports.events, changes: ports.changes, sleep: ports.clock.sleep)
         store = StoreAdministration(
-            maintenance: ports.maintenance, deliveries: ports.deliveries, now: ports.clock.now,
+            maintenance: ports.maintenance, deliveries: ports.deliveries, audit: audit, now: ports.clock.now,
             sendingReleased: sendingReleased)
         owners = OwnerRefresher(store: ports.maintenance, clock: ports.clock)
         budgets = ports.budgets

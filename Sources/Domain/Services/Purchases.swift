@@ -35,7 +35,7 @@ package struct Purchases: Sendable {
         package var logger: Logger
     }
 
-    init(_ ports: Ports, settings: Services.Settings, snapshots: SnapshotCache) {
+    init(_ ports: Ports, audit: any AuditTrail, settings: Services.Settings, snapshots: SnapshotCache) {
         let now = ports.clock.now
         overview = UserOverviewService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
@@ -45,7 +45,7 @@ package struct Purchases: Sendable {
         subscriptions = UserSubscriptionsService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
         batch = TransactionBatchService(gateway: ports.appStore)
-        links = LinkService(store: ports.links, now: now)
+        links = LinkService(store: ports.links, audit: audit, now: now)
         tokens = TokenService(gateway: ports.appStore, links: ports.links, now: now, logger: ports.logger)
         signedData = SignedDataService(
             checker: ports.signedData, links: ports.links, memory: ports.memory, gateway: ports.appStore, now: now)
@@ -54,7 +54,7 @@ package struct Purchases: Sendable {
             clock: ports.clock, logger: ports.logger)
         receipts = ReceiptService(
             reader: ports.receiptReader, store: ports.receipts, confirmer: receiptConfirmer,
-            policy: settings.receipts, clock: ports.clock, makeID: ports.makeID, digest: ports.digest)
+            policy: settings.receipts, audit: audit, clock: ports.clock, makeID: ports.makeID, digest: ports.digest)
         pageTokens = ports.pageTokens
     }
 }

@@ -40,7 +40,7 @@ package struct Refunds: Sendable {
         package var logger: Logger
     }
 
-    init(_ ports: Ports, settings: Services.Settings, snapshots: SnapshotCache) {
+    init(_ ports: Ports, audit: any AuditTrail, settings: Services.Settings, snapshots: SnapshotCache) {
         let (clock, logger) = (ports.clock, ports.logger)
         let (transfers, waiters) = (InFlightDeliveries(), DeliveryWaiters())
         let ending = DeliveryEnding(transfers: transfers, waiters: waiters)
@@ -54,7 +54,7 @@ package struct Refunds: Sendable {
             longestLookUp: settings.consumptionLookUp, makeID: ports.makeID, digest: ports.digest, logger: logger)
         let consent = ConsentService(
             store: ports.consents, deliveries: ports.deliveries, transfers: transfers, waiters: waiters,
-            now: clock.now)
+            audit: audit, now: clock.now)
         let processor = NotificationProcessor(
             store: ports.notifications, ending: ending, snapshots: snapshots, makeID: ports.makeID, clock: clock,
             logger: logger)

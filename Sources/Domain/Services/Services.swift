@@ -32,10 +32,10 @@ package struct Services: Sendable {
             monotonicNow: ports.clock.monotonicNow)
         audit = ports.audit
         clock = ports.clock
-        refunds = Refunds(ports.refunds, settings: settings, snapshots: snapshots)
-        purchases = Purchases(ports.purchases, settings: settings, snapshots: snapshots)
+        refunds = Refunds(ports.refunds, audit: ports.audit, settings: settings, snapshots: snapshots)
+        purchases = Purchases(ports.purchases, audit: ports.audit, settings: settings, snapshots: snapshots)
         access = Access(ports.access, settings: settings)
-        operations = Operations(ports.operations, sendingReleased: refunds.dispatcher.kick)
+        operations = Operations(ports.operations, audit: ports.audit, sendingReleased: refunds.dispatcher.kick)
     }
 
     /// Everything that works by itself, in the order in which it begins; each ends soon after its task is cancelled.

@@ -41,10 +41,17 @@ struct ConsentRoutes: Sendable {
         }
     }
 
+    /// `GET …/users/{user}/auditPseudonym`, for operators.
+    func auditPseudonym(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        let user = try input.user()
+        let pseudonym = try await service.auditPseudonym(app: app, user: user)
+        return Answer.object { $0.memberOrNull("pseudonym", pseudonym) }
+    }
+
     /// `DELETE …/users/{user}`.
     func erase(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         let user = try input.user()
-        let report = try await service.erase(app: app, user: user)
+        let report = try await service.erase(app: app, user: user, by: input.actor)
         return Answer.object(capacity: 1024) { ErasureBody.write(report, app, user, to: &$0) }
     }
 }

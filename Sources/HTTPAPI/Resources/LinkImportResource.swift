@@ -12,7 +12,7 @@ struct LinkImportRoutes: Sendable {
             Result { () throws(ServiceError) in try link(element, of: app) }
         }
         let statements = read.compactMap { try? $0.get() }
-        let results = try await service.importLinks(statements, app: app, isDryRun: batch.isDryRun)
+        let results = try await service.importLinks(statements, app: app, isDryRun: batch.isDryRun, by: input.actor)
         return batch.answer(read, results.map { $0.map(\.rawValue) }, requestID: input.requestID)
     }
 

@@ -19,7 +19,7 @@ struct ReceiptImportRoutes: Sendable {
             }
         }
         let uploads = read.compactMap { try? $0.get() }
-        let results = try await service.importReceipts(uploads, app: app, isDryRun: batch.isDryRun)
+        let results = try await service.importReceipts(uploads, app: app, isDryRun: batch.isDryRun, by: input.actor)
         return batch.answer(read, results.map { $0.map(\.rawValue) }, requestID: input.requestID)
     }
 }

@@ -14,7 +14,7 @@ struct StoreRoutes: Sendable {
             $0.hasPrefix("/") && !$0.hasSuffix("/")
         }
         guard fields.isValid, let path else { throw fields.error }
-        let now = try await store.backup(to: path)
+        let now = try await store.backup(to: path, by: input.actor)
         return Answer.object(.created) { writer in
             writer.member("path", path)
             writer.member("at", Timestamp.text(now))
@@ -35,7 +35,7 @@ struct StoreRoutes: Sendable {
     /// `POST /v1/deliveries:release`.
     func release(_ input: RequestInput) async throws(ServiceError) -> Answer {
         try input.fields().finish()
-        let (hold, waiting) = try await store.releaseSending()
+        let (hold, waiting) = try await store.releaseSending(by: input.actor)
         return Answer.object { writer in
             if let hold {
                 writer.memberObject("hold") { writer in

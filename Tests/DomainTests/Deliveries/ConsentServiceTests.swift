@@ -170,7 +170,7 @@ import Testing
             let sending = try await fixture.send(.user(user, transactionID: "1")).id
             await fixture.gateway.consumptionGate.hasArrivals(1)
             let queued = try await fixture.send(.user(user, transactionID: "2")).id
-            let report = try await fixture.consent.erase(app: app, user: user)
+            let report = try await fixture.consent.erase(app: app, user: user, by: .caller("shop"))
             #expect(report.cancelled.map(\.id) == [queued])
             #expect(report.sending.map(\.id) == [sending] && report.sending.first?.state == .cancelled)
             #expect(fixture.gateway.handOvers.count == 1 && fixture.gateway.handOvers.first?.end != nil)

@@ -94,7 +94,7 @@ import Testing
 
     @Test func `no byte leaves after the answer to an erasure`() async throws {
         try await race(rounds: 50, namesUsers: true) { fixture, user in
-            let report = try await fixture.consent.erase(app: DeliveryFixture.app, user: user)
+            let report = try await fixture.consent.erase(app: DeliveryFixture.app, user: user, by: .caller("shop"))
             let isEnded = (report.cancelled + report.sending).allSatisfy { $0.state.isFinal }
             #expect(isEnded)
         }

@@ -64,7 +64,7 @@ final class PermutationWorld: Sendable {
             _ = try await services.refunds.consent.record(
                 app: app, user: alice, isConsented: fact == .consent, source: "test", at: nil, isByGuardian: true,
                 caller: "shop")
-        case .erase: _ = try await services.refunds.consent.erase(app: app, user: alice)
+        case .erase: _ = try await services.refunds.consent.erase(app: app, user: alice, by: .caller("shop"))
         case .restart: _ = try await store.recoverDeliveries(worker: UUID().uuidString, at: now.withLock(\.self))
         case .consumptionByPolicy: try await answerByPolicy(fact, services, store)
         case .consumptionByRoute, .consumptionByDoor:
