@@ -62,7 +62,7 @@ struct ConsentUnknownRoutesTests {
     @Test func `an operator cannot release it, and is told why`() async throws {
         let fixture = try await fixture()
         await #expect(throws: ServiceError(.consentUnknown, "")) {
-            try await fixture.stack.services.operations.store.releaseSending()
+            try await fixture.stack.services.operations.store.releaseSending(by: .daemon)
         }
     }
 }
