@@ -5,6 +5,7 @@ extension ConnectionGuard {
     enum Wait {
         /// For the responder, which has limits of its own.
         case responder
+        case firstRequest
         case nextRequest
         case restOfRequest
         case peerToReceive
@@ -33,6 +34,7 @@ extension ConnectionGuard {
 
     func channelInactive(context: ChannelHandlerContext) {
         presence.end()
+        forget()
         context.fireChannelInactive()
     }
 
@@ -108,12 +110,14 @@ extension ConnectionGuard {
         if ending.isLingering { return .peerToFinish }
         guard case .serving = phase else { return .responder }
         if pipeline.isReadingRequest || deadline.hasPartialHead { return .restOfRequest }
-        return pipeline.pendingResponses == 0 ? .nextRequest : .responder
+        guard pipeline.pendingResponses == 0 else { return .responder }
+        return pipeline.hasBegun ? .nextRequest : .firstRequest
     }
 
     private func limit(of wait: Wait) -> TimeAmount? {
         switch wait {
         case .responder: nil
+        case .firstRequest: TimeAmount(min(configuration.firstRequestTimeout, configuration.idleTimeout))
         case .nextRequest: TimeAmount(configuration.idleTimeout)
         case .restOfRequest: TimeAmount(configuration.requestReadTimeout)
         case .peerToReceive: TimeAmount(configuration.responseWriteTimeout)

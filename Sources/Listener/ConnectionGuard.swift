@@ -7,8 +7,8 @@ import NIOHTTPTypesHTTP1
 
 /// Holds one HTTP/1.1 connection to the listener's limits and ends it in an orderly way.
 ///
-/// It stands between the HTTP codec and HummingbirdCore's handlers. Requests over a limit it answers itself, in their
-/// turn among the others; everything else passes.
+/// It stands between the HTTP codec and HummingbirdCore's handlers. A request passes when it is whole: until then it takes
+/// nobody's place and nobody's work. Requests over a limit it answers itself, in their turn among the others.
 final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPRequestPart
     typealias InboundOut = HTTPRequestPart
@@ -21,8 +21,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
         /// A request is refused, and its answer waits for those to earlier requests.
         ///
-        /// `replacing` says that the request had passed to its responder in part, whose own answer is dropped.
-        case refusing(Refusal, replacing: Bool)
+        /// `hasBegun` says that the request counts among those that wait for an answer.
+        case refusing(Refusal, hasBegun: Bool)
 
         /// Nothing more is read or answered.
         case ended
@@ -43,14 +43,23 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     let slot: ConnectionSlot
     let answerOverload: OverloadAnswer
 
-    /// Whether the request whose parts arrive has been answered already, because there was no place for it.
-    var isTurningAway = false
+    /// A request of which the body has not arrived whole.
+    private struct HeldRequest {
+        let head: HTTPRequest
+        var body: ByteBuffer?
+    }
+
+    private var held: HeldRequest?
+    private let connections: OpenConnections
+    /// Set once the connection is open.
+    private var record: ConnectionRecord?
 
     init(
-        configuration: ListenerConfiguration, limiter: RequestLimiter,
+        configuration: ListenerConfiguration, connections: OpenConnections, limiter: RequestLimiter,
         answeringOverload answerOverload: @escaping OverloadAnswer, logger: Logger
     ) {
         self.configuration = configuration
+        self.connections = connections
         self.answerOverload = answerOverload
         self.logger = logger
         slot = ConnectionSlot(limiter: limiter)
@@ -64,15 +73,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .body(let bytes):
             pipeline.bodyArrives(bytes.readableBytes)
             guard pipeline.bodyBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
-            if !isTurningAway { context.fireChannelRead(data) }
-        case .end:
-            pipeline.requestEnds()
-            // The next request, of which a part may be there already, has a time of its own.
-            deadline.wait = .responder
-            if !isTurningAway { context.fireChannelRead(data) }
-            isTurningAway = false
+            bodyArrives(bytes)
+        case .end(let trailers): requestEnds(trailers, context)
         }
     }
+
+    func handlerAdded(context: ChannelHandlerContext) { record = connections.record(of: context.channel) }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         if case .ended = phase {
@@ -81,7 +87,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
         switch unwrapOutboundIn(data) {
         case .head(var response) where response.status.kind != .informational:
-            pipeline.responseBegins()
             if pipeline.pendingResponses == 1 {
                 isLastRequest = isLastRequest || isDraining
                 if isLastRequest { response.headerFields[.connection] = "close" }
@@ -90,7 +95,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head, .body: context.write(data, promise: promise)
         case .end:
             pipeline.responseEnds()
-            if pipeline.pendingResponses <= 0 { slot.giveBack() }
+            if pipeline.pendingResponses <= 0 {
+                slot.giveBack()
+                if !pipeline.isReadingRequest { record?.turn(to: .idle, at: context.eventLoop.now) }
+            }
             writeLastPart(data, context, promise)
             answerRefusalInItsTurn(context)
             if case .serving = phase, isLastRequest, pipeline.pendingResponses == 0 {
@@ -104,8 +112,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .serving = phase else { return }
         switch error {
         case HTTPParserError.invalidEOFState:
-            // Without this error the responder would take the part of a body that has arrived for the whole.
-            if pipeline.isReadingRequest { context.fireErrorCaught(error) }
+            // What has arrived of a request is not the whole, and nobody has seen it.
+            if pipeline.isReadingRequest { refuse(.malformed, context) }
         case HTTPParserError.headerOverflow: refuse(.headerTooLarge, context)
         case HTTPParserError.invalidVersion: refuse(.unknownVersion, context)
         case is HTTPParserError, is HTTP1TypeConversionError: refuse(.malformed, context)
@@ -115,9 +123,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
-        case is ConnectionAbortEvent:
-            phase = .ended
-            context.close(promise: nil)
+        case is ConnectionAbortEvent: abort(context)
+        case is ConnectionEvictionEvent:
+            let working = pipeline.pendingResponses - (held == nil ? 0 : 1)
+            if working <= 0 { abort(context) } else { record?.isLeaving = false }
         case is ChannelShouldQuiesceEvent:
             // The next handler closes the connection when nothing is under way on it.
             isDraining = true
@@ -130,41 +139,75 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
+    private func abort(_ context: ChannelHandlerContext) {
+        phase = .ended
+        context.close(promise: nil)
+    }
+
+    /// Gives back what the connection holds of a body; called when it is closed.
+    func forget() {
+        held = nil
+        if let record, record.heldBytes > 0 { connections.hold(bytes: 0, record) }
+    }
+
     private func requestBegins(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
         deadline.hasPartialHead = false
         let declaredBytes = request.headerFields[.contentLength].flatMap(Int.init) ?? 0
         guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
         pipeline.requestBegins()
         isLastRequest = request.isLastOnItsConnection
-        guard slot.take() else { return shed(request, context) }
-        if request.headerFields[.expect]?.lowercased() == "100-continue", pipeline.pendingResponses == 1 {
-            context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+        held = HeldRequest(head: request)
+        guard declaredBytes > 0 || request.headerFields[.transferEncoding] != nil else { return }
+        guard slot.hasRoom else {
+            // Its body is read and thrown away. A client that waits for leave to send it may or may not send it now, so that
+            // nothing can be read after it.
+            held = nil
+            if request.headerFields[.expect] != nil { isLastRequest = true }
+            return shed(request, context)
         }
-        context.fireChannelRead(wrapInboundOut(.head(request)))
+        if let source = configuration.source?(request, context.remoteAddress?.ipAddress) { record?.source = source }
+        if pipeline.pendingResponses == 1 {
+            record?.turn(to: .receiving, at: context.eventLoop.now)
+            if request.headerFields[.expect]?.lowercased() == "100-continue" {
+                context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+            }
+        }
+    }
+
+    private func bodyArrives(_ bytes: ByteBuffer) {
+        held?.body.setOrWriteImmutableBuffer(bytes)
+        if let record { connections.hold(bytes: pipeline.bodyBytes, record) }
+    }
+
+    /// Passes a request that is whole, if there is a place for it.
+    private func requestEnds(_ trailers: HTTPFields?, _ context: ChannelHandlerContext) {
+        pipeline.requestEnds()
+        // The next request, of which a part may be there already, has a time of its own.
+        deadline.wait = .responder
+        guard let request = held.take() else { return }
+        if let record, record.heldBytes > 0 { connections.hold(bytes: 0, record) }
+        record?.turn(to: .working, at: context.eventLoop.now)
+        guard slot.take() else { return shed(request.head, context) }
+        context.fireChannelRead(wrapInboundOut(.head(request.head)))
+        if let body = request.body { context.fireChannelRead(wrapInboundOut(.body(body))) }
+        context.fireChannelRead(wrapInboundOut(.end(trailers)))
     }
 
     /// Stops serving the connection, and answers the request that is at fault in its turn.
     func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
         guard case .serving = phase else { return }
         logger.debug("Refused a request", metadata: ["status": "\(refusal.status.code)"])
-        let replacing = pipeline.isReadingRequest
-        phase = .refusing(refusal, replacing: replacing)
-        // Whoever reads this request's body must not wait for the rest of it.
-        if replacing { context.fireErrorCaught(refusal) }
+        phase = .refusing(refusal, hasBegun: pipeline.isReadingRequest)
+        forget()
         answerRefusalInItsTurn(context)
         updateDeadline(context)
     }
 
     private func answerRefusalInItsTurn(_ context: ChannelHandlerContext) {
-        guard case .refusing(let refusal, let replacing) = phase else { return }
-        let pendingBefore = pipeline.pendingResponses - (replacing ? 1 : 0)
+        guard case .refusing(let refusal, let hasBegun) = phase else { return }
+        let pendingBefore = pipeline.pendingResponses - (hasBegun ? 1 : 0)
         guard pendingBefore <= 0 else { return }
-        if replacing && pipeline.isWritingResponse {
-            // Half of its own answer is out: only the end of the connection can tell the client that it is not whole.
-            phase = .ended
-            return context.close(promise: nil)
-        }
-        // Below zero its responder has answered it to the end already.
+        // Below zero it was answered before its body was there, since there was no place for it.
         if pendingBefore == 0 {
             context.write(wrapOutboundOut(.head(refusal.head)), promise: nil)
             context.write(wrapOutboundOut(.body(refusal.body)), promise: nil)

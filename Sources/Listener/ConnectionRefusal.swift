@@ -55,11 +55,8 @@ package typealias OverloadAnswer = @Sendable (HTTPRequest) -> (head: HTTPRespons
 /// A request that finds every place taken is answered here, on the event loop: what comes behind costs many times more than
 /// saying no.
 extension ConnectionGuard {
-    /// Answers a request whose body, if any, is then read and thrown away; the connection stays.
+    /// Answers a request for which there is no place; the connection stays.
     func shed(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
-        isTurningAway = true
-        // A client that waits for leave to send its body may or may not send it now, so nothing can be read after it.
-        if request.headerFields[.expect] != nil { isLastRequest = true }
         var (head, body) = answerOverload(request)
         head.headerFields[.contentLength] = String(body.readableBytes)
         write(context: context, data: wrapOutboundOut(.head(head)), promise: nil)

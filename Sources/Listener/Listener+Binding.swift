@@ -72,9 +72,7 @@ extension Listener {
                 if let descriptor { listen(descriptor, Int32(clamping: configuration.backlog)) }
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
-                        AcceptHandler(
-                            connections: connections, maximumConnections: configuration.maximumConnections,
-                            logger: logger))
+                        AcceptHandler(connections: connections, logger: logger))
                 }
             }
             .childChannelInitializer { channel in
@@ -123,13 +121,14 @@ extension ListenerCertificates {
 extension HTTP1Channel.Configuration {
     /// The limits of a listener as HummingbirdCore and our own handler take them.
     init(
-        _ configuration: ListenerConfiguration, limiter: RequestLimiter,
+        _ configuration: ListenerConfiguration, connections: OpenConnections, limiter: RequestLimiter,
         answeringOverload answerOverload: @escaping OverloadAnswer, logger: Logger
     ) {
         self.init(
             additionalChannelHandlers: [
                 ConnectionGuard(
-                    configuration: configuration, limiter: limiter, answeringOverload: answerOverload, logger: logger)
+                    configuration: configuration, connections: connections, limiter: limiter,
+                    answeringOverload: answerOverload, logger: logger)
             ],
             idleTimeout: nil,
             httpDecoderConfiguration: DecoderConfiguration(

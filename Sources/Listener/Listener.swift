@@ -68,7 +68,7 @@ package actor Listener: Service {
         self.eventLoopGroup = eventLoopGroup
         self.accepted = accepted
         acceptedContinuation = continuation
-        let connections = OpenConnections { continuation.finish() }
+        let connections = OpenConnections(bounds: .init(configuration), logger: logger) { continuation.finish() }
         self.connections = connections
         certificates = configuration.tls.map { tls in
             ListenerCertificates(tls, logger: logger, authoritiesChanged: connections.drainOpen)
@@ -76,7 +76,8 @@ package actor Listener: Service {
         http = HTTP1Channel(
             responder: responder,
             configuration: HTTP1Channel.Configuration(
-                configuration, limiter: RequestLimiter(limit: configuration.maximumRequests, logger: logger),
+                configuration, connections: connections,
+                limiter: RequestLimiter(limit: configuration.maximumRequests, logger: logger),
                 answeringOverload: answerOverload ?? Refusal.answerOverload, logger: logger))
     }
 

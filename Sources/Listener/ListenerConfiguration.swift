@@ -1,3 +1,5 @@
+package import HTTPTypes
+
 /// What one listener is called, where it listens, and how much it lets its clients do.
 package struct ListenerConfiguration: Sendable {
     /// The name under which the listener is configured and logged, for example `api`.
@@ -9,8 +11,19 @@ package struct ListenerConfiguration: Sendable {
     /// The group of a Unix socket's file, by name or number; nil for the process's own.
     package var socketGroup: String?
 
-    /// The most connections open at once; more of them wait in the kernel's queue until one closes.
+    /// The most connections open at once; for one more, one goes on which no request is worked on, or the kernel lets it wait.
     package var maximumConnections = 1024
+
+    /// The most connections that have not sent a whole request, nil for half of all; for one more, one of them goes.
+    package var maximumIncompleteConnections: Int?
+
+    /// The most bytes of bodies that have arrived in part, of all connections together; beyond them, one connection goes.
+    ///
+    /// Never less than twice ``maximumBodyBytes``.
+    package var maximumIncompleteBytes = 64 << 20
+
+    /// Where a request comes from, by its head and the address of its connection; nil where nobody but the socket tells.
+    package var source: (@Sendable (HTTPRequest, String?) -> String?)?
 
     /// The most requests worked on at once, nil for no bound; more of them are shed with 503.
     package var maximumRequests: Int?
@@ -29,6 +42,9 @@ package struct ListenerConfiguration: Sendable {
 
     /// How long a connection may stay open without a request.
     package var idleTimeout = Duration.seconds(60)
+
+    /// How long a new connection may stay silent, if that is less.
+    package var firstRequestTimeout = Duration.seconds(10)
 
     /// How long a client may take to send one request, from its first byte to its last; slower is answered with 408.
     ///

@@ -6,11 +6,11 @@ struct PipelineState {
     /// Whether a request has begun and its end has not arrived.
     private(set) var isReadingRequest = false
 
-    /// Whether the head of an answer was written and its end was not.
-    private(set) var isWritingResponse = false
-
     /// The bytes of body that have arrived of the request being read.
     private(set) var bodyBytes = 0
+
+    /// Whether there was a request at all.
+    var hasBegun: Bool { requestsBegun > 0 }
 
     /// How many requests have begun and are not answered to the end.
     var pendingResponses: Int { requestsBegun - responsesEnded }
@@ -29,12 +29,7 @@ struct PipelineState {
         isReadingRequest = false
     }
 
-    mutating func responseBegins() {
-        isWritingResponse = true
-    }
-
     mutating func responseEnds() {
         responsesEnded += 1
-        isWritingResponse = false
     }
 }

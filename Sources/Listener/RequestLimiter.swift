@@ -9,25 +9,26 @@ import Synchronization
 final class RequestLimiter: Sendable {
     /// Nil for no bound.
     private let limit: Int?
-    private let logger: Logger
+    private let log: OccasionalWarning
     private let inside = Atomic(0)
-    /// When the next line may be logged, in nanoseconds of uptime: an overload is one line a minute.
-    private let nextWarning = Atomic<UInt64>(0)
 
     init(limit: Int?, logger: Logger) {
         self.limit = limit
-        self.logger = logger
+        log = OccasionalWarning(logger)
     }
 
     /// How many requests are worked on.
     var count: Int { inside.load(ordering: .relaxed) }
+
+    /// Whether a request would be let in at this moment.
+    var hasRoom: Bool { limit.map { count < $0 } ?? true }
 
     /// Lets a request in, unless there are as many as there may be.
     func admit() -> Bool {
         let (before, _) = inside.wrappingAdd(1, ordering: .relaxed)
         guard let limit, before >= limit else { return true }
         inside.wrappingSubtract(1, ordering: .relaxed)
-        warn(limit)
+        log.warn("Requests are turned away until others are answered", ["limit": "\(limit)"])
         return false
     }
 
@@ -35,15 +36,6 @@ final class RequestLimiter: Sendable {
     func readmit() { inside.wrappingAdd(1, ordering: .relaxed) }
 
     func leave() { inside.wrappingSubtract(1, ordering: .relaxed) }
-
-    private func warn(_ limit: Int) {
-        let now = NIODeadline.now().uptimeNanoseconds
-        let due = nextWarning.load(ordering: .relaxed)
-        guard now >= due else { return }
-        let next = now + UInt64(TimeAmount.minutes(1).nanoseconds)
-        guard nextWarning.compareExchange(expected: due, desired: next, ordering: .relaxed).exchanged else { return }
-        logger.warning("Requests are turned away until others are answered", metadata: ["limit": "\(limit)"])
-    }
 }
 
 /// The place that one connection takes among the requests that are worked on: requests of a connection are answered one
@@ -60,6 +52,9 @@ package final class ConnectionSlot: Sendable {
     private let state = Mutex(State.outside)
 
     init(limiter: RequestLimiter) { self.limiter = limiter }
+
+    /// Whether ``take()`` would succeed at this moment.
+    var hasRoom: Bool { state.withLock { $0 != .outside } || limiter.hasRoom }
 
     /// Takes a place, if there is one or the connection has one.
     func take() -> Bool {
