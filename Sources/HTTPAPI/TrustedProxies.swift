@@ -1,4 +1,5 @@
 import Glibc
+package import HTTPTypes
 
 /// The proxies of a listener whose word about where a request came from is taken: networks in CIDR notation.
 ///
@@ -50,6 +51,13 @@ package struct TrustedProxies: Sendable, Equatable {
     private let networks: [Network]
 
     package init(_ networks: [Network] = []) { self.networks = networks }
+
+    package var isEmpty: Bool { networks.isEmpty }
+
+    /// Where a request came from, by its head and the address of its connection.
+    package func source(of request: HTTPRequest, from peer: String?) -> String? {
+        source(peer: peer, forwarded: request.headerFields[values: .xForwardedFor])
+    }
 
     /// Where a request came from: the last address on its way that is none of these proxies'.
     ///

@@ -158,7 +158,7 @@ struct ConfigurationListenersTests {
         #expect(
             places("  api:\n    trustedProxies:\n      - 10.0.0.1/8\n      - example.com\n")
                 == ["17 listeners.api.trustedProxies[0]", "18 listeners.api.trustedProxies[1]"])
-        #expect(places("  webhook:\n    trustedProxies: [10.0.0.0/8]\n") == ["16 listeners.webhook.trustedProxies"])
+        #expect(places("  health:\n    trustedProxies: [10.0.0.0/8]\n") == ["16 listeners.health.trustedProxies"])
     }
 
     @Test func twoListenersNeedTwoAddressesUnlessTheKernelPicksThePort() {

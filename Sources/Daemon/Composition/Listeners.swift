@@ -130,5 +130,8 @@ extension ListenerConfiguration {
         maximumBodyBytes = settings.maximumBodyBytes
         idleTimeout = settings.idleTimeout
         tls = settings.tls
+        let proxies = settings.trustedProxies
+        guard !proxies.isEmpty else { return }
+        source = { request, peer in proxies.source(of: request, from: peer) }
     }
 }

@@ -84,10 +84,10 @@ extension ConfigurationParser {
         typealias Defaults = ConfigurationDefaults.Listeners
         let listeners = ListenersConfiguration(
             api: listener(
-                "api", default: Defaults.api, maximumBodyBytes: Defaults.apiMaximumBodyBytes, hasTrustedProxies: true),
+                "api", default: Defaults.api, maximumBodyBytes: Defaults.apiMaximumBodyBytes),
             webhook: listener("webhook", default: Defaults.webhook),
             admin: admin(),
-            health: listener("health", default: Defaults.health, boundsRequests: false),
+            health: listener("health", default: Defaults.health, facesCallers: false),
             appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
         checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
         for (name, proxy) in [
@@ -105,7 +105,7 @@ extension ConfigurationParser {
 
     /// Reads the operators' listener, which nothing guards but the permissions of its socket's file.
     private mutating func admin() -> ListenerSettings? {
-        let settings = listener("admin", default: ConfigurationDefaults.Listeners.admin, boundsRequests: false)
+        let settings = listener("admin", default: ConfigurationDefaults.Listeners.admin, facesCallers: false)
         if let settings, !settings.address.isUnix {
             report(
                 place(of: ["listeners", "admin", "address"]), key: "listeners.admin.address",
@@ -135,7 +135,7 @@ extension ConfigurationParser {
     private mutating func listener(
         _ name: String, default defaultChoice: ListenerChoice,
         maximumBodyBytes: BoundedSetting<Int> = ConfigurationDefaults.Listeners.maximumBodyBytes,
-        boundsRequests: Bool = true, hasTrustedProxies: Bool = false
+        facesCallers: Bool = true
     ) -> ListenerSettings? {
         typealias Defaults = ConfigurationDefaults.Listeners
         let path = ["listeners", name]
@@ -148,11 +148,11 @@ extension ConfigurationParser {
             ListenerSettings(
                 address: address, group: group,
                 maximumConnections: setting(path + ["maximumConnections"], Defaults.maximumConnections),
-                maximumRequests: boundsRequests ? setting(path + ["maximumRequests"], Defaults.maximumRequests) : nil,
+                maximumRequests: facesCallers ? setting(path + ["maximumRequests"], Defaults.maximumRequests) : nil,
                 maximumHeaderBytes: setting(path + ["maximumHeaderBytes"], Defaults.maximumHeaderBytes),
                 maximumBodyBytes: setting(path + ["maximumBodyBytes"], maximumBodyBytes),
                 idleTimeout: setting(path + ["idleTimeout"], Defaults.idleTimeout), tls: tls(name),
-                trustedProxies: hasTrustedProxies ? trustedProxies(name) : TrustedProxies())
+                trustedProxies: facesCallers ? trustedProxies(name) : TrustedProxies())
         }
         switch choice {
         case .none:
