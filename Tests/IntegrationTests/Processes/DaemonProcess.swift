@@ -6,27 +6,38 @@ import TestSupport
 struct DaemonProcess: Sendable {
     /// What it wrote, the latest lines only.
     final class Log: Sendable {
-        private static let capacity = 400
+        static let capacity = 400
         private let lines = Mutex<[String]>([])
+        private let capacity: Int
+
+        fileprivate init(capacity: Int) { self.capacity = capacity }
 
         var text: String { lines.withLock { $0.joined(separator: "\n") } }
 
         fileprivate func append(_ line: String) {
             lines.withLock { lines in
                 lines.append(line)
-                if lines.count >= 2 * Self.capacity { lines.removeFirst(lines.count - Self.capacity) }
+                if lines.count / 2 >= capacity { lines.removeFirst(lines.count - capacity) }
             }
         }
     }
 
-    let log = Log()
+    let log: Log
     let process: ChildProcess
     private let readiness = OneTime<Bool>()
 
     /// Starts the `purser` that was built beside the tests, with nothing in its environment but what is given.
     ///
-    /// `command`: in front of it, what is to become it.
-    init(_ arguments: [String], after command: [String] = [], environment: [String: String] = [:]) throws {
+    /// - Parameters:
+    ///   - arguments: of the program.
+    ///   - command: in front of it, what is to become it.
+    ///   - environment: all that is in its environment, besides a search path.
+    ///   - logLines: how many of the latest lines are kept.
+    init(
+        _ arguments: [String], after command: [String] = [], environment: [String: String] = [:],
+        logLines: Int = Log.capacity
+    ) throws {
+        log = Log(capacity: logLines)
         let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
         let output = Pipe()
         process = try ChildProcess(

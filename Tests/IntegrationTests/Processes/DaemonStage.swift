@@ -9,7 +9,7 @@ import Testing
 /// An App Store, a folder and a configuration, for daemons that come and go as processes of their own.
 struct DaemonStage: Sendable {
     static let bundleID = "com.example.coins"
-    private static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
+    static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
     /// The callers of the configuration, each with its token.
     static let callers = ["billing": "prs_billing", "game": "prs_game", "support": "prs_support"]
 
@@ -17,7 +17,7 @@ struct DaemonStage: Sendable {
     let folder: URL
     /// Where the database is.
     let storeFolder: URL
-    private let appleTimes: AppleTimes
+    private let settings: Settings
     /// Also those of the same installation elsewhere.
     private var launched = Launched()
 
@@ -26,7 +26,7 @@ struct DaemonStage: Sendable {
     /// A client of the API, as one of the callers.
     func api(_ caller: String = "billing") -> LocalClient {
         LocalClient(
-            socket: socket("api"), headers: ["Authorization": "Bearer \(Self.callers[caller] ?? "")"])
+            socket: socket("api"), headers: ["Authorization": "Bearer \(settings.callers[caller] ?? "")"])
     }
 
     /// Where a probe asks.
@@ -39,6 +39,18 @@ struct DaemonStage: Sendable {
     var masterKey: String { storeFolder.appending(path: "purser.masterkey").path }
 
     private func socket(_ name: String) -> String { folder.appending(path: "\(name).sock").path }
+
+    /// What a test can choose of the configuration.
+    struct Settings: Sendable {
+        var appleTimes = AppleTimes()
+        /// Each with its token.
+        var callers = DaemonStage.callers
+        /// What each of them may do besides.
+        var scopes: [String] = []
+        var logLevel = "info"
+        /// The ids of further keys of the app, which stand by.
+        var standbyKeys: [String] = []
+    }
 
     /// How many seconds a daemon gives Apple.
     struct AppleTimes: Sendable {
@@ -54,7 +66,7 @@ struct DaemonStage: Sendable {
     ///
     /// `delays`: where an answer waits that a fault of the App Store delays; nil for as long as the fault says.
     static func with<Result: Sendable>(
-        seed: UInt64 = 1, appleTimes: AppleTimes = AppleTimes(), delays: Gate? = nil,
+        seed: UInt64 = 1, _ settings: Settings = Settings(), appleTimes: AppleTimes? = nil, delays: Gate? = nil,
         now: @escaping @Sendable () -> Date = { Date() },
         _ body: @Sendable (DaemonStage) async throws -> Result
     ) async throws -> Result {
@@ -66,8 +78,10 @@ struct DaemonStage: Sendable {
         var configuration = SimulatorConfiguration(seed: seed, now: now)
         if let delays { configuration.sleep = { _ in await delays.pass() } }
         let simulator = try await Simulator.start(configuration)
+        var settings = settings
+        if let appleTimes { settings.appleTimes = appleTimes }
         let stage = DaemonStage(
-            simulator: simulator, folder: folder, storeFolder: storeFolder, appleTimes: appleTimes)
+            simulator: simulator, folder: folder, storeFolder: storeFolder, settings: settings)
         let outcome: Result
         do {
             try stage.prepare()
@@ -94,10 +108,10 @@ struct DaemonStage: Sendable {
     ///
     /// - Throws: if it ends before that.
     func start(
-        after command: [String] = [], environment: [String: String] = [:]
+        after command: [String] = [], environment: [String: String] = [:], logLines: Int = DaemonProcess.Log.capacity
     ) async throws -> DaemonProcess {
         for _ in 0..<10 {
-            let process = try launch(after: command, environment: environment)
+            let process = try launch(after: command, environment: environment, logLines: logLines)
             if try await process.isReady { return process }
             // Somebody took the port meanwhile.
             guard process.log.text.contains("in use") else {
@@ -109,11 +123,11 @@ struct DaemonStage: Sendable {
     }
 
     /// Starts a daemon, whatever becomes of it.
-    func launch(after command: [String] = [], environment: [String: String] = [:]) throws
-        -> DaemonProcess
-    {
+    func launch(
+        after command: [String] = [], environment: [String: String] = [:], logLines: Int = DaemonProcess.Log.capacity
+    ) throws -> DaemonProcess {
         let daemon = try DaemonProcess(
-            ["serve", "--config", configuration], after: command, environment: environment)
+            ["serve", "--config", configuration], after: command, environment: environment, logLines: logLines)
         launched.add(daemon.process)
         return daemon
     }
@@ -136,7 +150,7 @@ struct DaemonStage: Sendable {
         let elsewhere = folder.appending(path: "b")
         let stage = DaemonStage(
             simulator: simulator, folder: elsewhere, storeFolder: elsewhere.appending(path: "store"),
-            appleTimes: appleTimes, launched: launched)
+            settings: settings, launched: launched)
         try FileManager.default.createDirectory(at: stage.storeFolder, withIntermediateDirectories: true)
         for name in ["key.p8", "root.der", "tls-ca.pem"] {
             try FileManager.default.copyItem(
@@ -148,17 +162,26 @@ struct DaemonStage: Sendable {
 
     /// Registers app and key with the App Store, and writes key, certificates and configuration.
     private func prepare() throws {
-        let key = try ECPrivateKey.generate()
-        let keyFile = folder.appending(path: "key.p8")
-        try key.pkcs8PEM().withUnsafeBytes { Data($0) }.write(to: keyFile)
-        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: keyFile.path)
-        try simulator.state.registerKey(key.publicKey, keyID: "ABCDEFGHIJ", issuerID: Self.issuer)
+        _ = try makeKey("ABCDEFGHIJ", at: "key.p8")
+        for id in settings.standbyKeys { _ = try makeKey(id, at: "\(id).p8") }
         try simulator.state.register(
             RegisteredApp(bundleID: Self.bundleID, appAppleID: 42, issuerID: Self.issuer))
         try Data(simulator.root.der).write(to: folder.appending(path: "root.der"))
         try Data(try simulator.tlsAuthority.pem().utf8).write(to: folder.appending(path: "tls-ca.pem"))
         simulator.state.notificationTimeout = Wait.limit
         try choosePort()
+    }
+
+    /// Makes a key's file and registers it with the App Store.
+    ///
+    /// - Returns: the file.
+    func makeKey(_ id: String, at name: String) throws -> URL {
+        let key = try ECPrivateKey.generate()
+        let file = folder.appending(path: name)
+        try key.pkcs8PEM().withUnsafeBytes { Data($0) }.write(to: file)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        try simulator.state.registerKey(key.publicKey, keyID: id, issuerID: Self.issuer)
+        return file
     }
 
     /// Has the webhook at a port that is free now and that no outgoing connection takes; restarts use it again.
@@ -190,18 +213,22 @@ struct DaemonStage: Sendable {
     }
 
     private func configurationText(webhookPort: Int) throws -> String {
-        let scopes =
-            """
-            [consumption:write, consumption:read, consent:write, events:read, links:write, notifications:read, \
-            receipts:read, receipts:write, transactions:write, users:erase]
-            """
-        let callers = try Self.callers.sorted { $0.key < $1.key }.map { name, token in
+        let scopes = [
+            "consumption:write", "consumption:read", "consent:write", "events:read", "links:write",
+            "notifications:read", "receipts:read", "receipts:write", "transactions:write", "users:erase",
+        ]
+        let granted = (scopes + settings.scopes).joined(separator: ", ")
+        let callers = try settings.callers.sorted { $0.key < $1.key }.map { name, token in
             let digest = try SHA256Digest.digest(Array(token.utf8)).map {
                 ($0 < 16 ? "0" : "") + String($0, radix: 16)
             }
-            return "  \(name): { tokenSHA256: \"\(digest.joined())\", scopes: { coins: \(scopes) } }"
+            return "  \(name): { tokenSHA256: \"\(digest.joined())\", scopes: { coins: [\(granted)] } }"
+        }
+        let standbyKeys = settings.standbyKeys.map {
+            "  - { id: \($0), issuer: \(Self.issuer), file: \"\(folder.path)/\($0).p8\", state: standby, apps: [coins] }\n"
         }
         return """
+            log: { level: \(settings.logLevel) }
             store: "sqlite:\(storeFolder.path)/purser.db"
             listeners:
               api: { address: "unix:\(socket("api"))" }
@@ -212,11 +239,12 @@ struct DaemonStage: Sendable {
               rootCertificates: ["\(folder.path)/root.der"]
               upstream: { production: "\(simulator.baseURL(.production))", sandbox: "\(simulator.baseURL(.sandbox))" }
               certificateAuthorityFile: "\(folder.path)/tls-ca.pem"
-              connectTimeout: \(appleTimes.connect)s
-              attemptTimeout: \(appleTimes.attempt)s
-              deadline: \(appleTimes.deadline)s
+              connectTimeout: \(settings.appleTimes.connect)s
+              attemptTimeout: \(settings.appleTimes.attempt)s
+              deadline: \(settings.appleTimes.deadline)s
             keys:
               - { id: ABCDEFGHIJ, issuer: \(Self.issuer), file: "\(folder.path)/key.p8", state: active, apps: [coins] }
+            \(standbyKeys.joined())
             apps:
               coins: { bundleId: \(Self.bundleID), appAppleId: 42 }
             callers:

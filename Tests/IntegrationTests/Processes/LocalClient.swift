@@ -25,11 +25,18 @@ struct LocalClient: Sendable {
     func send(
         _ method: String, _ target: String, _ more: [String: String] = [:], body: JSONValue? = nil
     ) async -> Reply? {
+        await send(method, target, more, content: body?.serialized())
+    }
+
+    /// Makes one request with a body of any bytes, which it says is JSON.
+    func send(
+        _ method: String, _ target: String, _ more: [String: String] = [:], content given: [UInt8]?
+    ) async -> Reply? {
         var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
-        let content = body?.serialized() ?? []
+        let content = given ?? []
         var fields = headers.merging(more) { _, new in new }
-        if body != nil { fields["Content-Type"] = "application/json" }
-        if body != nil || method != "GET" { fields["Content-Length"] = "\(content.count)" }
+        if given != nil { fields["Content-Type"] = "application/json" }
+        if given != nil || method != "GET" { fields["Content-Length"] = "\(content.count)" }
         for (name, value) in fields { head += "\(name): \(value)\r\n" }
         let request = Array("\(head)\r\n".utf8) + content
         return await withCheckedContinuation { continuation in
