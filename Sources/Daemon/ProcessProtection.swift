@@ -9,7 +9,11 @@ package struct ProcessProtection: Sendable {
     /// How much memory libcrypto gets for private numbers: room for some hundred keys, in bytes.
     private static let keyMemory = 1 << 16
 
-    /// Whether the memory of keys could be locked, so that it is never swapped out.
+    /// How much more is to be locked: a page for the master key, each secret of the installation, and each key on its way in,
+    /// in bytes.
+    private static let secretMemory = 1 << 17
+
+    /// Whether the memory of keys and other secrets could be locked, so that it is never swapped out.
     let isKeyMemoryLocked: Bool
 
     /// Shuts core dumps and foreign eyes out, and gives libcrypto memory of its own for keys.
@@ -23,6 +27,7 @@ package struct ProcessProtection: Sendable {
 
     private static let outcome = Result {
         try ProcessHardening.disableCoreDumps()
-        return ProcessProtection(isKeyMemoryLocked: try SecureHeap.enable(byteCount: keyMemory) == .complete)
+        let isHeapLocked = try SecureHeap.enable(byteCount: keyMemory) == .complete
+        return ProcessProtection(isKeyMemoryLocked: isHeapLocked && SecureBytes.canLock(byteCount: secretMemory))
     }
 }

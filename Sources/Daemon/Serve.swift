@@ -40,7 +40,7 @@ package enum Serve {
             destination.makeHandler(label: label, level: configuration.logLevel)
         }
         if try !ProcessProtection.ensure().isKeyMemoryLocked {
-            logger.info("Key memory could not be locked; raise RLIMIT_MEMLOCK to keep keys out of swap")
+            logger.warning("Key memory could not be locked; raise RLIMIT_MEMLOCK to keep keys out of swap")
         }
         for warning in configuration.warnings { logger.warning("Configuration: \(warning)") }
         if configuration.apple.usesCustomUpstream {

@@ -68,6 +68,15 @@ package final class SecureBytes: @unchecked Sendable {
         return UnsafeMutableRawBufferPointer(start: start, count: size)
     }
 
+    /// Whether the kernel would lock so much more memory for secrets (`RLIMIT_MEMLOCK`, getrlimit(2)).
+    ///
+    /// - Parameter byteCount: beyond what is locked already.
+    package static func canLock(byteCount: Int) -> Bool {
+        guard let pages = try? mapPages(count: byteCount) else { return false }
+        defer { unmap(pages) }
+        return mlock(pages.baseAddress, pages.count) == 0
+    }
+
     static func wipe(_ pages: UnsafeMutableRawBufferPointer) { OPENSSL_cleanse(pages.baseAddress, pages.count) }
 
     static func unmap(_ pages: UnsafeMutableRawBufferPointer) { munmap(pages.baseAddress, pages.count) }

@@ -77,6 +77,19 @@ struct SecretMemoryTests {
         }
     }
 
+    @Test(arguments: [(limit: 0, isTold: true), (1 << 16, true), (1 << 20, false)])
+    func `that secrets cannot be locked is told at the start, and keeps nothing from working`(
+        limit: Int, isTold: Bool
+    ) async throws {
+        try await DaemonStage.with { stage in
+            // Without the capability that knows no limit, as under systemd and in containers.
+            let daemon = try await stage.start(
+                after: ["setpriv", "--bounding-set", "-ipc_lock", "prlimit", "--memlock=\(limit):\(limit)"])
+            #expect(daemon.log.text.contains("Key memory could not be locked") == isTold)
+            #expect(try await daemon.terminate() == 0)
+        }
+    }
+
     @Test func `a doctor has a key in memory only as long as it examines it`() async throws {
         let apple = Gate()
         apple.close()
