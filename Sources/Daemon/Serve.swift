@@ -20,14 +20,22 @@ package enum Serve {
     package static func run(
         file: String, flags: ConfigurationFlags, environment: [String: String]
     ) async -> CommandOutcome {
+        let configuration: DaemonConfiguration
+        do {
+            configuration = try DaemonConfiguration.load(file: file, flags: flags, environment: environment)
+        } catch {
+            return StartFailure(error).told
+        }
         let destination = LogDestination.detect(
             environment: environment, standardError: STDERR_FILENO, identifier: identifier, fieldPrefix: "PURSER_")
+        let logger = Logger(label: identifier) { label in
+            destination.makeHandler(label: label, level: configuration.logLevel)
+        }
         do {
-            let configuration = try DaemonConfiguration.load(file: file, flags: flags, environment: environment)
-            try await run(configuration: configuration, log: destination)
+            try await run(configuration: configuration, logger: logger)
             return CommandOutcome(.success)
         } catch {
-            return StartFailure(error).tell(destination, identifier: identifier)
+            return StartFailure(error).log(to: logger)
         }
     }
 
@@ -35,10 +43,7 @@ package enum Serve {
     ///
     /// The first SIGTERM or SIGINT drains; a second one exits at once with 128 and the signal's number, as a shell would.
     /// - Throws: what a part says of why it cannot start or go on.
-    private static func run(configuration: DaemonConfiguration, log destination: LogDestination) async throws {
-        let logger = Logger(label: identifier) { label in
-            destination.makeHandler(label: label, level: configuration.logLevel)
-        }
+    private static func run(configuration: DaemonConfiguration, logger: Logger) async throws {
         if try !ProcessProtection.ensure().isKeyMemoryLocked {
             logger.warning("Key memory could not be locked; raise RLIMIT_MEMLOCK to keep keys out of swap")
         }

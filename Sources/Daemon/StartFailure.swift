@@ -4,7 +4,6 @@ import Foundation
 import KeyCustody
 import Listener
 import Logging
-import Systemd
 
 /// Why the daemon does not start or cannot go on: what an operator reads, and what the service manager is told.
 struct StartFailure: Sendable, Equatable {
@@ -42,12 +41,11 @@ struct StartFailure: Sendable, Equatable {
         }
     }
 
-    /// Tells it where the rest of the log goes; on a terminal as it is, for whoever has typed the command.
-    func tell(_ destination: LogDestination, identifier: String) -> CommandOutcome {
-        guard destination.format != .terminal else {
-            return CommandOutcome(status, errorOutput: lines.map { "\($0)\n" }.joined())
-        }
-        let logger = Logger(label: identifier) { destination.makeHandler(label: $0) }
+    /// As it is, for whoever has typed the command: nothing has been logged yet.
+    var told: CommandOutcome { CommandOutcome(status, errorOutput: lines.map { "\($0)\n" }.joined()) }
+
+    /// Tells it where the log goes, and in its form: a line of another form among the others would be lost.
+    func log(to logger: Logger) -> CommandOutcome {
         for line in lines {
             logger.critical("\(line)", metadata: ["exit_status": "\(status.rawValue)"])
         }

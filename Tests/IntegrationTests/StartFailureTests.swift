@@ -89,14 +89,6 @@ struct StartFailureTests {
         #expect(failure.fatal.first?.contains("root.cer: cannot be read: No such file") == true, "\(failure.fatal)")
     }
 
-    @Test func `what is wrong in the configuration is told line by line where the log goes`() async throws {
-        let installation = try Installation()
-        installation.others = "unknown: 1\nanother: 2"
-        let failure = try await installation.failure()
-        #expect(failure.status == 78 && failure.fatal.count == 2)
-        #expect(failure.fatal.allSatisfy { $0.contains("purser.yaml:") }, "\(failure.fatal)")
-    }
-
     @Test func `a certificate of a listener that is none is named`() async throws {
         let installation = try Installation()
         try installation.write("nothing", to: "chain.pem")
