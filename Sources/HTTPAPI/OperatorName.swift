@@ -1,5 +1,5 @@
 import Domain
-package import HTTPTypes
+import HTTPTypes
 
 /// The name that an operator claims with `--as`: recorded, never believed.
 ///
@@ -7,7 +7,8 @@ package import HTTPTypes
 /// is.
 package enum OperatorName {
     /// The header field of a request.
-    package static let field = HTTPField.Name("Purser-Operator") ?? .via
+    package static let fieldName = "Purser-Operator"
+    private static let field = HTTPField.Name(fieldName) ?? .via
     /// The longest name, in characters.
     package static let maximumLength = 64
 
@@ -38,8 +39,8 @@ package enum OperatorName {
         if let name, !isValid(name) {
             throw .invalid([
                 Violation(
-                    field: field.rawName, rule: "format",
-                    message: "`\(field.rawName)` (`--as`) takes 1 to \(maximumLength) of A-Z, a-z, 0-9 and . _ - @ +.")
+                    field: fieldName, rule: "format",
+                    message: "`\(fieldName)` (`--as`) takes 1 to \(maximumLength) of A-Z, a-z, 0-9 and . _ - @ +.")
             ])
         }
         return .operator(uid: unixPeer.uid, claimedName: name)

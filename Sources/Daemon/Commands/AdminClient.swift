@@ -1,7 +1,6 @@
 import Curl
 import Foundation
 import HTTPAPI
-import HTTPTypes
 import Listener
 
 /// Asks the running daemon something, over its admin socket.
@@ -89,7 +88,7 @@ struct AdminClient {
         _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ timeout: Duration, over client: CurlClient
     ) async throws -> Reply {
         var headers = body == nil ? [] : [(name: "Content-Type", value: "application/json")]
-        if let operatorName { headers.append((name: OperatorName.field.rawName, value: operatorName)) }
+        if let operatorName { headers.append((name: OperatorName.fieldName, value: operatorName)) }
         var request = CurlRequest(
             method, "http://localhost\(target)", headers: headers, body: body,
             connectTimeout: .seconds(5), totalTimeout: timeout, maximumResponseBytes: Self.maximumResponseBytes)
