@@ -45,6 +45,33 @@ extension AuditWriter.Settings {
     }
 }
 
+extension AuditStatus {
+    /// For the status line; nil when there is nothing to tell.
+    var statusLine: String? {
+        guard problem != nil || owed + lost > 0 else { return nil }
+        return isExhausted
+            ? "; the audit cannot be written: no tokens and signatures" : "; the audit owes \(owed + lost) records"
+    }
+
+    /// For `/healthz`: what an operator must look at, `docs/audit.md` says how.
+    var part: HealthReport.Part {
+        let room =
+            reserve.map { "\($0.capacity - $0.used) of \($0.capacity) bytes of the reserve are free" } ?? "no reserve"
+        guard problem == nil, owed + lost == 0 else {
+            let pieces = [
+                problem.map { "cannot be written: \($0)" }, "\(owed) records owed", lost > 0 ? "\(lost) lost" : nil,
+                room,
+                isExhausted ? "no token or signature is made" : "tokens and signatures for callers are refused",
+            ]
+            return HealthReport.Part(
+                name: "audit", isHealthy: false, detail: pieces.compactMap(\.self).joined(separator: "; "))
+        }
+        return HealthReport.Part(
+            name: "audit", isHealthy: true,
+            detail: "record \(head?.sequence ?? 0) in segment \(segment ?? 0); \(room)")
+    }
+}
+
 extension PeriodicService {
     /// Tells the audit's last record each minute, if there is a new one.
     static func auditHeads(_ service: AuditService, clock: C) -> PeriodicService {

@@ -1,4 +1,5 @@
 import AppStoreClient
+import AuditLog
 package import Domain
 import Foundation
 package import Listener
@@ -66,6 +67,7 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
     }
     let health = HealthMonitor(
         store: adapters.store, keys: adapters.keys, configuration: configuration, backlog: backlog,
+        audit: { [audit = adapters.audit] in audit.status },
         now: services.clock.now, clock: clock, apple: adapters.client.health)
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let listeners = try await Listeners(

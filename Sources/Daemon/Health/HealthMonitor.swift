@@ -1,3 +1,4 @@
+import AuditLog
 import Domain
 import Foundation
 import KeyCustody
@@ -19,6 +20,7 @@ final class HealthMonitor: HealthReporter {
     private let usesCustomUpstream: Bool
     private let apple: @Sendable () -> [HealthReport.Part]
     private let backlogMonitor: BacklogMonitor
+    private let audit: @Sendable () -> AuditStatus
     /// How long before its deadline a case that nobody has answered is warned of for the last time.
     private let lastWarning: Duration?
     private let now: WallClock
@@ -32,16 +34,19 @@ final class HealthMonitor: HealthReporter {
     ///   - keys: their states.
     ///   - configuration: what is served, and what is to be told of.
     ///   - backlog: what waits.
+    ///   - audit: how the audit stands.
     ///   - now: the time of day.
     ///   - clock: how far that can be relied upon; nil where it is in any case.
     ///   - apple: how each of Apple's environments is.
     init(
         store: SQLiteStore, keys: KeyRing, configuration: DaemonConfiguration, backlog: BacklogMonitor,
-        now: @escaping WallClock, clock: ClockReport?, apple: @escaping @Sendable () -> [HealthReport.Part]
+        audit: @escaping @Sendable () -> AuditStatus, now: @escaping WallClock, clock: ClockReport?,
+        apple: @escaping @Sendable () -> [HealthReport.Part]
     ) {
         self.store = store
         keyRing = keys
         backlogMonitor = backlog
+        self.audit = audit
         lastWarning = configuration.cases.warnBefore.min()
         searchesHistory = configuration.notifications.history != nil
         self.now = now
@@ -66,7 +71,7 @@ final class HealthMonitor: HealthReporter {
         if isDraining { return "Draining: requests in flight are finished" }
         let signing = apps.all.count { app in keyRing.activeKeyID(for: app) != nil }
         return "Serving \(apps.all.count) apps, \(signing) of them with an active key"
-            + (clock?.status ?? "") + (backlog?.status ?? "")
+            + (audit().statusLine ?? "") + (clock?.status ?? "") + (backlog?.status ?? "")
             + (usesCustomUpstream ? "; upstream is custom, not Apple" : "")
     }
 
@@ -92,6 +97,7 @@ final class HealthMonitor: HealthReporter {
                 name: "serving", isHealthy: !isDraining, detail: isDraining ? "draining" : "accepting requests"),
         ]
         parts += tls
+        parts.append(audit().part)
         if let clock { parts.append(clock.part) }
         for app in apps.all {
             parts.append(keyPart(of: app))
