@@ -71,11 +71,11 @@ package enum ProblemResponse {
         case .unauthenticated, .signatureInvalid: .unauthorized
         case .receiptNotSigned: HTTPResponse.Status(code: 402, reasonPhrase: "Payment Required")
         case .missingScope: .forbidden
-        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
+        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .keyNotFound, .caseNotFound,
             .deliveryNotFound, .notificationNotFound, .receiptNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .ownedByAnotherUser, .noProductionRelease,
+        case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .ownedByAnotherUser, .noProductionRelease,
             .noOpenCase,
             .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
             .conflict

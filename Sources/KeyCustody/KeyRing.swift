@@ -1,74 +1,74 @@
 package import Domain
+import Foundation
 import OpenSSL
 import Synchronization
 
 /// The keys of this process: the only place that holds private keys.
+///
+/// Whoever signs sees one consistent state, and what changes it (`KeyCustodian`, a take-over) is in force with the next
+/// signature. A private key is wiped when the last signature that uses it is made.
 package final class KeyRing: Sendable {
     /// A key that can sign.
     struct Key: Sendable {
-        let declaration: KeyDeclaration
+        let keyID: String
+        let issuerID: String
         let privateKey: ECPrivateKey
-
-        var keyID: String { declaration.keyID }
     }
 
-    /// Who signs for which app at present.
-    private struct Roles {
-        private(set) var activeByApp: [String: Key]
-        /// For how many apps each key signs, by its id.
-        private var appCounts: [String: Int]
-        /// In the order in which they happened.
-        private(set) var takeovers: [KeyTakeover] = []
-        /// Keys that a standby key has replaced for an app.
-        private(set) var replaced: Set<String> = []
+    /// What is known of a key, and the key itself where it may still sign.
+    struct Entry: Sendable {
+        let facts: KeyFacts
+        let key: Key?
+    }
 
-        init(activeByApp: [String: Key]) {
-            self.activeByApp = activeByApp
-            appCounts = Dictionary(activeByApp.values.map { ($0.keyID, 1) }, uniquingKeysWith: +)
+    private struct State {
+        /// In the order in which they are preferred: the configuration's, then the directories', then the imported ones.
+        var entries: [Entry]
+        var decided: KeyStates
+        private(set) var assignments: KeyAssignments
+        private(set) var keys: [String: Key] = [:]
+
+        init(_ entries: [Entry], _ decided: KeyStates) {
+            self.entries = entries
+            self.decided = decided
+            assignments = KeyAssignments([], KeyStates())
+            refresh()
         }
 
-        func isActive(_ keyID: String) -> Bool { appCounts[keyID, default: 0] > 0 }
+        var facts: [KeyFacts] { entries.map(\.facts) }
 
-        /// Puts a key in the place of another.
-        mutating func apply(_ takeover: KeyTakeover, _ key: Key) {
-            activeByApp[takeover.app] = key
-            appCounts[takeover.refusedKeyID, default: 0] -= 1
-            appCounts[key.keyID, default: 0] += 1
-            replaced.insert(takeover.refusedKeyID)
-            takeovers.append(takeover)
+        mutating func refresh() {
+            keys = Dictionary(entries.compactMap { entry in entry.key.map { ($0.keyID, $0) } }) { first, _ in first }
+            assignments = KeyAssignments(facts, decided)
         }
     }
 
-    /// Those that can sign, in the order they were declared.
-    private let keys: [Key]
-    private let declarations: [KeyDeclaration]
-    private let roles: Mutex<Roles>
+    private let state: Mutex<State>
+    /// When each key last signed, to the minute; apart from the rest, since it changes nothing of it.
+    private let uses = Mutex<[String: Date]>([:])
 
     /// Reads every declared key that may still sign.
     ///
     /// - Throws: `KeyFileError` for the first that cannot be used.
     package init(loading declarations: [KeyDeclaration]) throws(KeyFileError) {
-        var keys: [Key] = []
+        var entries: [Entry] = []
         for declaration in declarations where Self.canSign(declaration) {
-            keys.append(Key(declaration: declaration, privateKey: try KeyFile.load(declaration)))
+            entries.append(Entry(declaration, try KeyFile.load(declaration)))
         }
-        self.keys = keys
-        self.declarations =
-            declarations.filter(Self.canSign) + declarations.filter { !Self.canSign($0) }
-        let active = keys.filter { $0.declaration.state == .active }
-        roles = Mutex(
-            Roles(
-                activeByApp: Dictionary(active.flatMap { key in key.declaration.apps.map { ($0, key) } }) { first, _ in
-                    first
-                }))
+        entries += declarations.filter { !Self.canSign($0) }.map { Entry($0, nil) }
+        state = Mutex(State(entries, KeyStates()))
     }
 
     private static func canSign(_ declaration: KeyDeclaration) -> Bool {
         declaration.state == .active || declaration.state == .standby
     }
 
+    // MARK: Signing
+
     /// The key that signs for an app.
-    func activeKey(for app: App) -> Key? { roles.withLock { $0.activeByApp[app.slug] } }
+    func activeKey(for app: App) -> Key? {
+        state.withLock { state in state.assignments.activeKeyIDs[app.slug].flatMap { state.keys[$0] } }
+    }
 
     /// The key to sign with for an app.
     ///
@@ -76,7 +76,8 @@ package final class KeyRing: Sendable {
     func signingKey(for app: App) throws(ServiceError) -> Key {
         guard let key = activeKey(for: app) else {
             throw ServiceError(
-                .keyUnavailable, "App `\(app.slug)` has no active key; declare one in the configuration's `keys`.")
+                .keyUnavailable,
+                "App `\(app.slug)` has no active key; `purser keys list` shows those there are, docs/keys.md how to add one.")
         }
         return key
     }
@@ -84,65 +85,132 @@ package final class KeyRing: Sendable {
     /// The id of the key that signs for an app, for whoever must not see the key.
     package func activeKeyID(for app: App) -> String? { activeKey(for: app)?.keyID }
 
-    /// The keys that could take over for an app, in the order they were declared.
-    func standbyKeys(for app: App) -> [Key] { roles.withLock { standbyKeys(for: app.slug, $0) } }
-
-    private func standbyKeys(for app: String, _ roles: Roles) -> [Key] {
-        keys.filter { key in
-            key.declaration.state == .standby && key.declaration.apps.contains(app)
-                && roles.activeByApp[app]?.keyID != key.keyID && !roles.replaced.contains(key.keyID)
+    /// The keys that could take over for an app, in the order of preference.
+    func standbyKeys(for app: App) -> [Key] {
+        state.withLock { state in
+            (state.assignments.standbyKeyIDs[app.slug] ?? []).compactMap { state.keys[$0] }
         }
     }
 
-    /// Makes a standby key the active one of an app, until the configuration says otherwise.
+    /// A key by its id, if it may sign.
+    func key(_ keyID: String) -> Key? { state.withLock { $0.keys[keyID] } }
+
+    /// Whether a key signs for an app, or could take over.
+    func mayServe(_ keyID: String, _ app: App) -> Bool {
+        state.withLock { state in
+            state.keys[keyID] != nil
+                && (state.assignments.activeKeyIDs[app.slug] == keyID
+                    || state.assignments.standbyKeyIDs[app.slug]?.contains(keyID) == true)
+        }
+    }
+
+    /// Notes that a key has signed.
+    func noteUse(_ keyID: String, at now: Date) {
+        let minute = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 60).rounded(.down) * 60)
+        uses.withLock { uses in
+            if uses[keyID] != minute { uses[keyID] = minute }
+        }
+    }
+
+    // MARK: Changes
+
+    /// Makes a standby key the active one of an app, in the place of one that Apple has refused.
     ///
     /// - Returns: false when the refused key is not the active one any more, or the other none that stands by.
-    func activate(_ takeover: KeyTakeover) -> Bool {
-        roles.withLock { roles in
-            guard roles.activeByApp[takeover.app]?.keyID == takeover.refusedKeyID,
-                let key = standbyKeys(for: takeover.app, roles).first(where: { $0.keyID == takeover.keyID })
+    func takeOver(_ keyID: String, from refusedKeyID: String, for app: App, at now: Date) -> Bool {
+        state.withLock { state in
+            guard state.assignments.activeKeyIDs[app.slug] == refusedKeyID,
+                state.assignments.standbyKeyIDs[app.slug]?.contains(keyID) == true
             else { return false }
-            roles.apply(takeover, key)
+            KeyRoles.activate(
+                keyID, for: app.slug, cause: .takeover, keys: state.facts, at: now, in: &state.decided)
+            state.refresh()
             return true
         }
     }
 
-    /// The take-overs in force, in the order in which they happened.
-    package var takeovers: [KeyTakeover] { roles.withLock(\.takeovers) }
-
-    /// Takes up the take-overs of an earlier run.
-    ///
-    /// One of which the refused key is not active any more, or the other not on standby, is over: the configuration has
-    /// decided since.
-    /// - Returns: those in force.
-    package func resume(_ kept: [KeyTakeover]) -> [KeyTakeover] {
-        // One may rest on another, and a clock that was set back between them has put it first.
-        var rest = kept.sorted { $0.at < $1.at }
-        var count = -1
-        while rest.count != count {
-            count = rest.count
-            rest = rest.filter { !activate($0) }
+    /// Changes what has been decided; in force when this returns.
+    func decide<Value>(_ change: (inout KeyStates, [KeyFacts]) -> Value) -> Value {
+        state.withLock { state in
+            let value = change(&state.decided, state.facts)
+            state.refresh()
+            return value
         }
-        return takeovers
+    }
+
+    /// Puts keys in the place of all that came from a source.
+    func replace(_ source: KeyFacts.Source, with entries: [Entry]) {
+        state.withLock { state in
+            state.entries.removeAll { $0.facts.source == source }
+            let rank = KeyFacts.Source.preference
+            let place = state.entries.firstIndex { (rank[$0.facts.source] ?? 0) > (rank[source] ?? 0) }
+            state.entries.insert(contentsOf: entries, at: place ?? state.entries.endIndex)
+            state.refresh()
+        }
+    }
+
+    // MARK: What there is
+
+    /// What is known of every key, those that are preferred first.
+    var facts: [KeyFacts] { state.withLock(\.facts) }
+
+    /// The keys of a source with what is known of them.
+    func entries(of source: KeyFacts.Source) -> [Entry] {
+        state.withLock { $0.entries.filter { $0.facts.source == source } }
+    }
+
+    /// What has been decided, and when each key was last used.
+    var decided: KeyStates {
+        var decided = state.withLock(\.decided)
+        for (keyID, date) in uses.withLock(\.self) {
+            guard let kept = decided.histories[keyID], kept.lastUsedAt.map({ $0 < date }) ?? true else { continue }
+            decided.histories[keyID]?.lastUsedAt = date
+        }
+        return decided
+    }
+
+    var assignments: KeyAssignments { state.withLock(\.assignments) }
+
+    /// The take-overs in force, in the order in which they happened.
+    package var takeovers: [KeyRole] {
+        assignments.activeRoles.values.filter { $0.cause == .takeover }.sorted { ($0.since, $0.app) < ($1.since, $1.app) }
     }
 
     /// What an operator may know of the keys at present; those that can sign come first.
     package var statuses: [KeyStatus] {
-        roles.withLock { roles in
-            declarations.map { declaration in
+        state.withLock { state in
+            let statuses = state.facts.map { facts in
                 KeyStatus(
-                    keyID: declaration.keyID, issuerID: declaration.issuerID, state: Self.state(declaration, roles),
-                    apps: declaration.apps, source: declaration.source.name)
+                    keyID: facts.keyID, issuerID: facts.issuerID,
+                    state: state.assignments.states[facts.keyID] ?? .standby, apps: facts.apps,
+                    source: facts.source.rawValue)
             }
+            return statuses.filter { state.keys[$0.keyID] != nil } + statuses.filter { state.keys[$0.keyID] == nil }
         }
     }
+}
 
-    /// A key counts as active while it signs for any app, and as retired once it has been replaced everywhere.
-    private static func state(_ declaration: KeyDeclaration, _ roles: Roles) -> KeyStatus.State {
-        guard canSign(declaration) else { return declaration.state }
-        if roles.isActive(declaration.keyID) { return .active }
-        return roles.replaced.contains(declaration.keyID) ? .retired : declaration.state
+extension KeyRing.Entry {
+    /// A key that the configuration declares.
+    init(_ declaration: KeyDeclaration, _ privateKey: ECPrivateKey?) {
+        facts = KeyFacts(
+            keyID: declaration.keyID, issuerID: declaration.issuerID, apps: declaration.apps,
+            source: declaration.source.kind, declaredState: declaration.state,
+            fingerprint: privateKey?.publicKey.fingerprint)
+        key = privateKey.map {
+            KeyRing.Key(keyID: declaration.keyID, issuerID: declaration.issuerID, privateKey: $0)
+        }
     }
+}
+
+extension KeyFacts.Source {
+    /// Which source's keys are preferred where several stand by.
+    fileprivate static let preference: [KeyFacts.Source: Int] = [.file: 0, .credential: 0, .directory: 1, .imported: 2]
+}
+
+extension ECPublicKey {
+    /// SHA-256 of the SubjectPublicKeyInfo, in hexadecimal digits; nil where it cannot be computed.
+    var fingerprint: String? { try? SHA256Digest.hexadecimalDigest(derRepresentation) }
 }
 
 /// One In-App Purchase key as the configuration declares it.
@@ -172,10 +240,10 @@ package struct KeyDeclaration: Sendable, Equatable {
             }
         }
 
-        var name: String {
+        var kind: KeyFacts.Source {
             switch self {
-            case .file: "file"
-            case .credential: "credential"
+            case .file: .file
+            case .credential: .credential
             }
         }
     }

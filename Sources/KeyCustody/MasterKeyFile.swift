@@ -84,7 +84,7 @@ package enum MasterKeyFile {
     /// - Throws: `SecretFileError`
     package static func loadOrMake(_ path: String) throws(SecretFileError) -> (keys: MasterKeys, isNew: Bool) {
         if access(path, F_OK) == 0 { return (try load(path, allowsGroupRead: false), false) }
-        let keys = MasterKeys(try naming(path) { () throws(MasterKeyError) in try MasterKey() })
+        let keys = MasterKeys(try draw(for: path))
         let draft = try draft(of: keys, for: path)
         defer { SecretFile.remove(draft) }
         guard link(draft, path) == 0 else {
@@ -95,6 +95,13 @@ package enum MasterKeyFile {
         }
         SecretFile.flushFolder(of: path)
         return (keys, true)
+    }
+
+    /// Draws a key for a file.
+    ///
+    /// - Throws: `SecretFileError` without entropy or memory.
+    static func draw(for path: String) throws(SecretFileError) -> MasterKey {
+        try naming(path) { () throws(MasterKeyError) in try MasterKey() }
     }
 
     /// Puts keys in the place of those in a file that the installation has made for itself.

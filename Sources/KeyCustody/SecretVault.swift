@@ -58,11 +58,54 @@ package final class SecretVault: Sendable {
         keys.withLock { keys in keys.key(sealed.masterKeyIdentifier) ?? keys.present }
     }
 
-    /// Makes another master key the present one; those before it go on opening.
-    func adopt(_ next: MasterKeys) { keys.withLock { $0 = $0.followed(by: next) } }
+    // MARK: Another master key
 
-    /// Forgets all master keys but the present one.
-    func forgetEarlier() { keys.withLock { $0 = MasterKeys($0.present) } }
+    /// Whether there are keys that only open.
+    var hasEarlierKeys: Bool { keys.withLock { !$0.earlier.isEmpty } }
+
+    /// The operator's file that may still hold keys which nothing needs any more.
+    var fileToClean: String? {
+        switch source {
+        case .made: nil
+        case .file(let path, _), .credential(let path): path
+        }
+    }
+
+    /// Makes the next master key the present one; those before it go on opening. Blocks.
+    ///
+    /// Where the service keeps the file itself, it draws one, unless an earlier change has not come to its end. Else it is the
+    /// first one in the operator's file.
+    ///
+    /// - Throws: `SecretFileError`; nothing has changed then.
+    func takeNext() throws(SecretFileError) {
+        let before = keys.withLock(\.self)
+        switch source {
+        case .made(let path):
+            guard before.earlier.isEmpty else { return }
+            let next = MasterKeys(try MasterKeyFile.draw(for: path), earlier: [before.present])
+            try MasterKeyFile.replace(path, with: next)
+            keys.withLock { $0 = next }
+        case .file(let path, _), .credential(let path):
+            let next = try source.load().keys
+            guard next.present.id != before.present.id || hasEarlierKeys else {
+                throw SecretFileError(
+                    path: path, problem: "its first key is the present one; put the new key in a line before it")
+            }
+            keys.withLock { $0 = before.followed(by: next) }
+        }
+    }
+
+    /// Forgets the master keys before the present one, and takes them out of the service's own file. Blocks.
+    ///
+    /// - Parameter needed: the ids of keys under which something is still sealed.
+    /// - Throws: `SecretFileError` when the file could not be changed; the keys are kept then.
+    func forgetEarlier(except needed: Set<String>) throws(SecretFileError) {
+        let before = keys.withLock(\.self)
+        let rest = MasterKeys(before.present, earlier: before.earlier.filter { needed.contains($0.id) })
+        guard rest.earlier.count < before.earlier.count else { return }
+        if case .made(let path) = source { try MasterKeyFile.replace(path, with: rest) }
+        keys.withLock { $0 = rest }
+    }
 }
 
 // Secrets as the store keeps them.

@@ -23,9 +23,9 @@ package struct StoreKitSigner: SignatureSource {
         let key = try keys.signingKey(for: app)
         let nonce = Self.makeNonce()
         let issuedAt = Date(timeIntervalSince1970: clock.now().timeIntervalSince1970.rounded(.down))
-        let value = try sign(request.kind) { () throws(OpenSSLError) in
+        let value = try sign(request.kind, with: key) { () throws(OpenSSLError) in
             var claims = JWTClaims(
-                issuer: key.declaration.issuerID, audience: [request.audience], issuedAt: issuedAt,
+                issuer: key.issuerID, audience: [request.audience], issuedAt: issuedAt,
                 others: request.claims)
             claims.others["bid"] = .string(app.bundleID)
             claims.others["nonce"] = .string(nonce)
@@ -44,7 +44,7 @@ package struct StoreKitSigner: SignatureSource {
             app.bundleID, key.keyID, offer.productID, offer.offerIdentifier, offer.applicationUsername, nonce,
             String(timestamp),
         ].joined(separator: Self.separator)
-        let value = try sign(OriginalPromotionalOffer.kind) { () throws(OpenSSLError) in
+        let value = try sign(OriginalPromotionalOffer.kind, with: key) { () throws(OpenSSLError) in
             try key.privateKey.derSignature(for: Array(text.utf8))
         }
         return OriginalPromotionalOfferSignature(value: value, keyID: key.keyID, nonce: nonce, timestamp: timestamp)
@@ -58,10 +58,11 @@ package struct StoreKitSigner: SignatureSource {
 
     /// Signs, and counts how it went.
     private func sign<Value>(
-        _ kind: String, _ signature: () throws(OpenSSLError) -> Value
+        _ kind: String, with key: KeyRing.Key, _ signature: () throws(OpenSSLError) -> Value
     ) throws(ServiceError) -> Value {
         do throws(OpenSSLError) {
             let value = try signature()
+            keys.noteUse(key.keyID, at: clock.now())
             count("purser_signatures_made", kind)
             return value
         } catch {

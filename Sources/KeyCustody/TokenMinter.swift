@@ -44,7 +44,8 @@ package struct TokenMinter: TokenSource, TokenIssuer {
         try token(with: keys.signingKey(for: app), for: app)
     }
 
-    private func token(with key: KeyRing.Key, for app: App) throws(ServiceError) -> BearerToken {
+    /// A token by this very key, whether it is active or not.
+    func token(with key: KeyRing.Key, for app: App) throws(ServiceError) -> BearerToken {
         try slots.slot(key.keyID, app.bundleID).withLock { slot throws(ServiceError) in
             slot.wasUsed = true
             let token =
@@ -70,8 +71,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
     }
 
     package func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) async -> Bool {
-        keys.activate(
-            KeyTakeover(app: app.slug, refusedKeyID: refused.keyID, keyID: standby.keyID, at: clock.now()))
+        keys.takeOver(standby.keyID, from: refused.keyID, for: app, at: clock.now())
     }
 
     package func refused(_ token: BearerToken, for app: App) async {
@@ -110,6 +110,22 @@ package struct TokenMinter: TokenSource, TokenIssuer {
         }
     }
 
+    /// Forgets the tokens of keys that neither sign for an app nor could take over, so that none is used again.
+    ///
+    /// - Parameter apps: all that there are.
+    func forgetRetired(_ apps: [App]) {
+        let gone = slots.removeAll { keyID, bundleID in
+            !apps.contains { $0.bundleID == bundleID && keys.mayServe(keyID, $0) }
+        }
+        for (bundleID, slot) in gone {
+            guard let app = apps.first(where: { $0.bundleID == bundleID }) else { continue }
+            slot.withLock { slot in
+                tellUses(&slot, app: app.slug)
+                slot.held = nil
+            }
+        }
+    }
+
     /// Whether a token is young enough, by its age and by the clock that Apple sees.
     private func isFresh(_ held: TokenSlots.Held, share: Double) -> Bool {
         let life = Duration.seconds(policy.lifetime * share)
@@ -144,6 +160,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
         let expiresAt = now.addingTimeInterval(lifetime)
         do {
             let value = try TokenFormat.sign(key, bundleID: app.bundleID, issuedAt: issuedAt, expiresAt: expiresAt)
+            keys.noteUse(key.keyID, at: now)
             return BearerToken(
                 value: value, keyID: key.keyID, generation: slots.nextGeneration(), issuedAt: issuedAt,
                 expiresAt: expiresAt)
@@ -241,8 +258,8 @@ enum TokenFormat {
         _ key: KeyRing.Key, bundleID: String, issuedAt: Date, expiresAt: Date
     ) throws(OpenSSLError) -> String {
         let claims = JWTClaims(
-            issuer: key.declaration.issuerID, audience: [audience], issuedAt: issuedAt, expiresAt: expiresAt,
+            issuer: key.issuerID, audience: [audience], issuedAt: issuedAt, expiresAt: expiresAt,
             others: ["bid": .string(bundleID)])
-        return try JWT.sign(claims, keyID: key.declaration.keyID, with: key.privateKey)
+        return try JWT.sign(claims, keyID: key.keyID, with: key.privateKey)
     }
 }

@@ -62,6 +62,19 @@ final class TokenSlots: Sendable {
         slots.withLock { $0[Key(keyID: keyID, bundleID: bundleID)] }
     }
 
+    /// Forgets slots by key id and bundle id.
+    ///
+    /// - Returns: those that are gone, with their bundle ids; who holds one at this moment still gets its token from it.
+    func removeAll(
+        where isGone: (_ keyID: String, _ bundleID: String) -> Bool
+    ) -> [(bundleID: String, slot: LockedSlot)] {
+        let known = slots.withLock { Array($0.keys) }
+        let gone = known.filter { isGone($0.keyID, $0.bundleID) }
+        return slots.withLock { slots in
+            gone.compactMap { key in slots.removeValue(forKey: key).map { (key.bundleID, $0) } }
+        }
+    }
+
     /// Whether a refusal may force a mint: once an interval for each key, so that a key which Apple refuses for good does
     /// not turn every call into a signature.
     func mayMintAfterRefusal(keyID: String, at instant: ContinuousClock.Instant, interval: Duration) -> Bool {

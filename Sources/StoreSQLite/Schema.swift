@@ -170,6 +170,9 @@ enum Schema {
                     ) STRICT, WITHOUT ROWID;
                     """)
         }
+        migrator.registerMigration("0017 key roles") { database in
+            try database.execute(sql: keyRoles)
+        }
         return migrator
     }
 

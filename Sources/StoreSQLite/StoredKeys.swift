@@ -2,7 +2,7 @@ package import Domain
 package import Foundation
 import GRDB
 
-// Callers' public keys, which keys have taken over from others, and the secrets of this installation.
+// Callers' public keys, and the secrets of this installation.
 
 extension SQLiteStore: CallerKeyStore {
     package func addCallerKey(_ key: CallerKey) async throws(ServiceError) -> Bool {
@@ -82,31 +82,6 @@ struct CallerKeyRow: Sendable {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "unknown scope in table callerKey")
         }
         return Set(scopes.compactMap(\.self))
-    }
-}
-
-// MARK: Take-overs
-
-extension SQLiteStore: KeyTakeoverStore {
-    package func keyTakeovers() async throws(ServiceError) -> [KeyTakeover] {
-        try await read("read which keys have taken over") { database in
-            try Row.fetchAll(database, sql: "SELECT * FROM keyTakeover ORDER BY at, app").map { row in
-                KeyTakeover(
-                    app: try row.value("app"), refusedKeyID: try row.value("refusedKeyId"),
-                    keyID: try row.value("keyId"), at: try row.date("at"))
-            }
-        }
-    }
-
-    package func replaceKeyTakeovers(_ takeovers: [KeyTakeover]) async throws(ServiceError) {
-        try await write("keep which keys have taken over") { database in
-            try database.execute(sql: "DELETE FROM keyTakeover")
-            for takeover in takeovers {
-                try database.execute(
-                    sql: "INSERT INTO keyTakeover (app, refusedKeyId, keyId, at) VALUES (?, ?, ?, ?)",
-                    arguments: [takeover.app, takeover.refusedKeyID, takeover.keyID, takeover.at.milliseconds])
-            }
-        }
     }
 }
 

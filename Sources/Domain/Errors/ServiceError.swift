@@ -176,6 +176,7 @@ extension ServiceError {
         case linkNotFound = "link-not-found"
         case orderNotFound = "order-not-found"
         case callerKeyNotFound = "caller-key-not-found"
+        case keyNotFound = "key-not-found"
         case caseNotFound = "case-not-found"
         case deliveryNotFound = "delivery-not-found"
         case notificationNotFound = "notification-not-found"
@@ -184,6 +185,7 @@ extension ServiceError {
         case noTransactionKnown = "no-transaction-known"
         case linkConflict = "link-conflict"
         case linkEnvironmentWrong = "link-environment-wrong"
+        case keyConflict = "key-conflict"
         case ownedByAnotherUser = "owned-by-another-user"
         // Cases and deliveries.
         case noOpenCase = "no-open-case"
@@ -227,14 +229,14 @@ extension ServiceError {
                 .environmentNotAllowed, .appleRejected, .idempotencyKeyReused, .notificationNotSigned,
                 .receiptNotSigned:
                 .invalidArgument
-            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .caseNotFound,
+            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .keyNotFound, .caseNotFound,
                 .deliveryNotFound, .notificationNotFound, .receiptNotFound:
                 .notFound
             case .methodNotAllowed: .unimplemented
             case .snapshotExpired, .cursorExpired, .notificationTooOld: .outOfRange
             case .unauthenticated, .signatureInvalid: .unauthenticated
             case .missingScope: .permissionDenied
-            case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .ownedByAnotherUser, .noProductionRelease,
+            case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .ownedByAnotherUser, .noProductionRelease,
                 .noOpenCase,
                 .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
                 .failedPrecondition

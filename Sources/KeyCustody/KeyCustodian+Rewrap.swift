@@ -1,0 +1,93 @@
+package import Domain
+import Foundation
+import Logging
+import Synchronization
+
+// Another master key, while everything goes on.
+
+extension KeyCustodian {
+    /// The new key is beside the old one in the file before anything is sealed under it, and the old one leaves the file when
+    /// nothing is sealed under it any more: whatever fails midway, everything opens, and asking again ends it.
+    package func rewrap(by actor: Actor) async throws(ServiceError) -> MasterKeyChange {
+        try await acts.run { () throws(ServiceError) in
+            let before = self.vault.masterKeyID
+            try await self.takeNextMasterKey()
+            let change = try await self.sealAnew()
+            await self.audit.settle(
+                AuditAct(
+                    .masterKeyChanged, by: actor,
+                    details: [
+                        "from": before, "to": change.masterKeyID, "rewrapped": String(change.rewrapped),
+                        "failures": String(change.failures.count),
+                    ]))
+            self.logger.notice(
+                "Secrets were sealed under another master key",
+                metadata: [
+                    "master_key_id": "\(change.masterKeyID)", "count": "\(change.rewrapped)",
+                    "failures": "\(change.failures.count)",
+                ])
+            return change
+        }
+    }
+
+    /// Ends a change of the service's own master key that an earlier run has not.
+    func finishRewrap() async {
+        guard case .made = vault.source, vault.hasEarlierKeys else { return }
+        do throws(ServiceError) {
+            let change = try await sealAnew()
+            logger.notice(
+                "Ended a change of the master key that was broken off",
+                metadata: ["master_key_id": "\(change.masterKeyID)", "count": "\(change.rewrapped)"])
+        } catch {
+            logger.error(
+                "A change of the master key that was broken off could not be ended; run `purser keys rewrap`",
+                metadata: ["cause": "\(error.cause ?? error.message)"])
+        }
+    }
+
+    /// Makes the next master key the one that seals: one of the service's own, or what the operator has put first in the file.
+    private func takeNextMasterKey() async throws(ServiceError) {
+        let result = await Blocking.run { [vault] in
+            Result { () throws(SecretFileError) in try vault.takeNext() }
+        }
+        do throws(SecretFileError) {
+            try result.get()
+        } catch {
+            throw ServiceError(.keyUnavailable, "There is no other master key: \(error)", cause: "\(error)")
+        }
+    }
+
+    /// Seals everything under the present master key, and forgets those before it once nothing needs them.
+    private func sealAnew() async throws(ServiceError) -> MasterKeyChange {
+        let imported = try await store.importedKeys()
+        let identities = Dictionary(imported.map { ($0.keyID, SecretIdentity.signingKey($0)) }) { first, _ in first }
+        let failures = Mutex<[String: String]>([:])
+        let present = vault.masterKeyID
+        let count = try await store.rewrapSealedSecrets { [vault] record in
+            guard record.masterKeyID != present else { return nil }
+            let identity =
+                record.kind == .installation ? SecretIdentity.installationSecret(record.name) : identities[record.name]
+            guard let identity else { return nil }
+            do throws(SealingError) {
+                let sealed = try vault.rewrapped(SealedSecret(bytes: record.sealed), as: identity)
+                return record.replacing(sealed: sealed.bytes, masterKeyID: sealed.masterKeyID)
+            } catch {
+                failures.withLock { $0[identity.name] = "\(error)" }
+                return nil
+            }
+        }
+        let remaining = Set(try await store.sealedSecrets().map(\.masterKeyID))
+        let dropped = await Blocking.run { [vault] in
+            Result { () throws(SecretFileError) in try vault.forgetEarlier(except: remaining) }
+        }
+        if case .failure(let error) = dropped {
+            logger.warning(
+                "The earlier master key could not be taken out of its file; the next rewrap does it",
+                metadata: ["cause": "\(error)"])
+        }
+        return MasterKeyChange(
+            masterKeyID: present, rewrapped: count,
+            failures: failures.withLock { $0.sorted { $0.key < $1.key }.map(\.value) },
+            fileToClean: vault.fileToClean)
+    }
+}

@@ -1,0 +1,285 @@
+package import Domain
+import Foundation
+package import Logging
+package import Metrics
+import OpenSSL
+
+/// Keeps the keys: takes them in, changes what they are for, and watches over them.
+///
+/// All changes go through here one after the other, but for take-overs, which the ring makes itself at the moment when Apple
+/// refuses a key. What signs reads the ring and never waits for any of this.
+package actor KeyCustodian {
+    /// What the configuration says.
+    package struct Settings: Sendable {
+        package var apps: AppCatalog
+        package var directories: [KeyDirectory]
+        package var warnings: KeyWarningPolicy
+
+        package init(
+            apps: AppCatalog, directories: [KeyDirectory] = [], warnings: KeyWarningPolicy = KeyWarningPolicy()
+        ) {
+            self.apps = apps
+            self.directories = directories
+            self.warnings = warnings
+        }
+    }
+
+    nonisolated let ring: KeyRing
+    nonisolated let vault: SecretVault
+    nonisolated let store: any KeyStore
+    nonisolated let minter: TokenMinter
+    nonisolated let probe: any KeyProbe
+    nonisolated let audit: any AuditTrail
+    nonisolated let settings: Settings
+    nonisolated let clock: ServiceClock
+    nonisolated let logger: Logger
+    nonisolated let acts = SerialActs()
+    private nonisolated let gauges: KeyGauges
+    private nonisolated let directories: KeyDirectoryReader
+    /// What the store has; nil before it was asked.
+    private var saved: KeyStates?
+    private var hasSavingFailed = false
+    /// What was wrong with the directories at the last look.
+    private(set) var directoryProblems: [String] = []
+    private var toldWarnings: Set<String> = []
+    private var toldTakeovers: Set<KeyRole> = []
+
+    package init(
+        ring: KeyRing, vault: SecretVault, store: any KeyStore, minter: TokenMinter, probe: any KeyProbe,
+        audit: any AuditTrail, settings: Settings, clock: ServiceClock, metrics: any MetricsFactory, logger: Logger
+    ) {
+        self.ring = ring
+        self.vault = vault
+        self.store = store
+        self.minter = minter
+        self.probe = probe
+        self.audit = audit
+        self.settings = settings
+        self.clock = clock
+        self.logger = logger
+        gauges = KeyGauges(metrics)
+        directories = KeyDirectoryReader(settings.directories)
+    }
+
+    // MARK: The start
+
+    /// Takes up what was decided before, opens the imported keys, and looks at the directories.
+    ///
+    /// A key that does not open is told and stays out; the others serve.
+    /// - Throws: `storeUnavailable`.
+    package func start() async throws(ServiceError) {
+        let decided = try await store.keyStates()
+        saved = decided
+        ring.decide { states, _ in states = decided }
+        toldTakeovers = Set(ring.takeovers)
+        await finishRewrap()
+        try await openImportedKeys()
+        await lookAtDirectories(isFirst: true)
+        for role in ring.takeovers {
+            logger.warning(
+                "A standby key still signs in the place of one that Apple has refused; activate it, or another one",
+                metadata: [
+                    "app": "\(role.app)", "key_id": "\(role.keyID)", "refused_key_id": "\(role.replacedKeyID ?? "")",
+                    "since": "\(role.since.formatted(.iso8601))",
+                ])
+        }
+        await save()
+    }
+
+    /// Opens what is imported; a key whose id the configuration has taken since stays closed.
+    func openImportedKeys() async throws(ServiceError) {
+        let sealed = try await store.sealedSecrets().filter { $0.kind == .signingKey }
+        let sealedByID = Dictionary(sealed.map { ($0.name, $0) }) { first, _ in first }
+        let taken = Dictionary(ring.facts.map { ($0.keyID, $0.source) }) { first, _ in first }
+        let now = clock.now()
+        let known = ring.decided.histories
+        var entries: [KeyRing.Entry] = []
+        for imported in try await store.importedKeys() {
+            guard taken[imported.keyID] == nil else {
+                logger.warning(
+                    "The configuration declares a key that is imported, too; the imported one is not used",
+                    metadata: ["key_id": "\(imported.keyID)"])
+                continue
+            }
+            let isRevoked = known[imported.keyID]?.revokedAt != nil
+            entries.append(open(imported, isRevoked ? nil : sealedByID[imported.keyID], isRevoked: isRevoked))
+        }
+        for entry in entries {
+            guard let problem = entry.facts.problem else { continue }
+            logger.error(
+                "An imported key cannot be opened, and does not sign",
+                metadata: ["key_id": "\(entry.facts.keyID)", "cause": "\(problem)"])
+        }
+        ring.replace(.imported, with: entries)
+        noteFirstSight(at: now)
+    }
+
+    private func open(
+        _ imported: ImportedKey, _ record: SealedSecretRecord?, isRevoked: Bool
+    ) -> KeyRing.Entry {
+        var facts = KeyFacts(imported)
+        guard !isRevoked else { return KeyRing.Entry(facts: facts, key: nil) }
+        guard let record else {
+            facts.problem = "its sealed bytes are missing"
+            return KeyRing.Entry(facts: facts, key: nil)
+        }
+        do {
+            let text = try vault.open(SealedSecret(bytes: record.sealed), as: .signingKey(imported))
+            let privateKey = try ECPrivateKey(pkcs8PEM: text)
+            return KeyRing.Entry(
+                facts: facts,
+                key: KeyRing.Key(keyID: imported.keyID, issuerID: imported.issuerID, privateKey: privateKey))
+        } catch {
+            facts.problem = "\(error)"
+            return KeyRing.Entry(facts: facts, key: nil)
+        }
+    }
+
+    // MARK: What goes on
+
+    /// Looks at the directories of keys; to be called every few seconds.
+    package func lookAtDirectories() async {
+        guard !directories.isEmpty else { return }
+        let look: @Sendable () async throws(ServiceError) -> Void = { await self.lookAtDirectories(isFirst: false) }
+        // It throws nothing of its own.
+        try? await acts.run(look)
+    }
+
+    private func lookAtDirectories(isFirst: Bool) async {
+        guard !directories.isEmpty else { return }
+        let before = ring.entries(of: .directory).map(\.facts)
+        let elsewhere = ring.facts.filter { $0.source != .directory }
+        let taken = Dictionary(elsewhere.map { ($0.keyID, $0.source) }) { first, _ in first }
+        let scan = await Blocking.run { [directories] in directories.scan(taken: taken) }
+        tell(scan.problems)
+        let revoked = ring.decided.histories.filter { $0.value.revokedAt != nil }
+        let entries = scan.entries.map { entry in
+            revoked[entry.facts.keyID] == nil ? entry : KeyRing.Entry(facts: entry.facts, key: nil)
+        }
+        let facts = entries.map(\.facts)
+        guard isFirst || facts != before else { return }
+        let activeBefore = ring.assignments.activeKeyIDs
+        let now = clock.now()
+        ring.replace(.directory, with: entries)
+        noteFirstSight(at: now)
+        ring.decide { states, keys in KeyRoles.chooseFromDirectories(keys: keys, at: now, in: &states) }
+        minter.forgetRetired(settings.apps.all)
+        await tellOfDirectoryKeys(before: before.map(\.keyID), now: facts.map(\.keyID), activeBefore: activeBefore)
+        await save()
+    }
+
+    /// Records and logs what a directory has brought and taken away.
+    private func tellOfDirectoryKeys(before: [String], now: [String], activeBefore: [String: String]) async {
+        for keyID in now where !before.contains(keyID) {
+            logger.notice("A directory has brought a key", metadata: ["key_id": "\(keyID)"])
+            await audit.settle(AuditAct(.keyImported, by: .daemon, keyID: keyID, details: ["source": "directory"]))
+        }
+        for keyID in before where !now.contains(keyID) {
+            logger.notice("A directory has taken a key away", metadata: ["key_id": "\(keyID)"])
+            await audit.settle(AuditAct(.keyDeleted, by: .daemon, keyID: keyID, details: ["source": "directory"]))
+        }
+        for (app, keyID) in ring.assignments.activeKeyIDs where activeBefore[app] != keyID {
+            guard now.contains(keyID) else { continue }
+            logger.notice("A directory's key signs now", metadata: ["app": "\(app)", "key_id": "\(keyID)"])
+            await audit.settle(
+                AuditAct(.keyActivated, by: .daemon, app: app, keyID: keyID, details: ["source": "directory"]))
+        }
+    }
+
+    private func tell(_ problems: [String]) {
+        for problem in problems where !directoryProblems.contains(problem) {
+            logger.error("A file of a key directory is not used", metadata: ["cause": "\(problem)"])
+        }
+        directoryProblems = problems
+    }
+
+    /// Keeps what has changed since the last time that this succeeded, and tells how the keys are; to be called each second, and
+    /// at the end. A failure is logged when it begins.
+    package func save() async {
+        let decided = ring.decided
+        await recordTakeovers()
+        gauges.record(overviewNow(), takeovers: ring.takeovers.count)
+        tellOfWarnings()
+        guard decided != saved else { return }
+        do throws(ServiceError) {
+            try await keep(decided)
+            hasSavingFailed = false
+        } catch {
+            if !hasSavingFailed {
+                logger.error(
+                    "What was decided about keys could not be kept", metadata: ["cause": "\(error.cause ?? error.message)"])
+            }
+            hasSavingFailed = true
+        }
+    }
+
+    /// Puts take-overs on record that have happened since the last time.
+    private func recordTakeovers() async {
+        let takeovers = Set(ring.takeovers)
+        let fresh = takeovers.subtracting(toldTakeovers)
+        toldTakeovers = takeovers
+        for role in fresh {
+            await audit.settle(
+                AuditAct(
+                    .keyTookOver, by: .daemon, app: role.app, keyID: role.keyID,
+                    details: ["refusedKeyId": role.replacedKeyID ?? ""]))
+        }
+    }
+
+    /// Keeps what was decided, before or after it takes effect.
+    func keep(_ decided: KeyStates) async throws(ServiceError) {
+        try await store.replaceKeyStates(decided)
+        saved = decided
+    }
+
+    /// Notes when this installation first had each key.
+    nonisolated func noteFirstSight(at now: Date) {
+        ring.decide { states, keys in
+            for key in keys where states.histories[key.keyID] == nil {
+                states.histories[key.keyID] = KeyHistory(keyID: key.keyID, firstSeenAt: key.importedAt ?? now)
+            }
+        }
+    }
+
+    // MARK: What there is
+
+    /// Every key as an operator may see it.
+    package func overviewNow() -> KeyOverview {
+        let (assignments, decided, now) = (ring.assignments, ring.decided, clock.now())
+        let keys = ring.facts.map { facts in
+            let state = assignments.states[facts.keyID] ?? .standby
+            let history = decided.histories[facts.keyID]
+            return KeyDetails(
+                facts: facts, state: state, activeApps: assignments.apps(of: facts.keyID), history: history,
+                warnings: settings.warnings.warnings(about: facts, state, history, at: now))
+        }
+        let order: [KeyStatus.State] = [.active, .standby, .retired, .revoked]
+        return KeyOverview(
+            masterKeyID: vault.masterKeyID,
+            keys: order.flatMap { state in keys.filter { $0.state == state } }, directoryProblems: directoryProblems)
+    }
+
+    /// Logs a warning when it begins to hold.
+    private func tellOfWarnings() {
+        let overview = overviewNow()
+        let aboutKeys = overview.keys.flatMap { key in key.warnings.map { "\(key.facts.keyID): \($0)" } }
+        let warnings = Set(aboutKeys + KeyWarningPolicy.warnings(aboutAppsOf: overview, settings.apps))
+        for warning in warnings.subtracting(toldWarnings).sorted() { logger.warning("Keys: \(warning)") }
+        toldWarnings = warnings
+    }
+}
+
+extension KeyFacts {
+    init(_ key: ImportedKey) {
+        self.init(
+            keyID: key.keyID, issuerID: key.issuerID, apps: key.apps, source: .imported,
+            fingerprint: Hexadecimal.encode(key.fingerprint), importedAt: key.importedAt, importedBy: key.importedBy)
+    }
+}
+
+extension SecretIdentity {
+    /// What an imported key is sealed as.
+    static func signingKey(_ key: ImportedKey) -> SecretIdentity {
+        .signingKey(key.keyID, issuerID: key.issuerID, apps: key.apps)
+    }
+}
