@@ -50,6 +50,8 @@ struct DaemonStage: Sendable {
         var logLevel = "info"
         /// The ids of further keys of the app, which stand by.
         var standbyKeys: [String] = []
+        /// Apple's rates, where they must not be what a test meets.
+        var requestsPerSecond: [String: Int] = [:]
     }
 
     /// How many seconds a daemon gives Apple.
@@ -227,6 +229,7 @@ struct DaemonStage: Sendable {
         let standbyKeys = settings.standbyKeys.map {
             "  - { id: \($0), issuer: \(Self.issuer), file: \"\(folder.path)/\($0).p8\", state: standby, apps: [coins] }\n"
         }
+        let rates = settings.requestsPerSecond.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", ")
         return """
             log: { level: \(settings.logLevel) }
             store: "sqlite:\(storeFolder.path)/purser.db"
@@ -242,6 +245,7 @@ struct DaemonStage: Sendable {
               connectTimeout: \(settings.appleTimes.connect)s
               attemptTimeout: \(settings.appleTimes.attempt)s
               deadline: \(settings.appleTimes.deadline)s
+              \(rates.isEmpty ? "" : "rateLimits: { requestsPerSecond: { \(rates) } }")
             keys:
               - { id: ABCDEFGHIJ, issuer: \(Self.issuer), file: "\(folder.path)/key.p8", state: active, apps: [coins] }
             \(standbyKeys.joined())
