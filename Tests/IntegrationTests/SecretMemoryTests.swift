@@ -57,11 +57,13 @@ struct SecretMemoryTests {
         }
     }
 
-    private static func traces(of stage: DaemonStage) throws -> Traces {
-        try Traces(pem: String(contentsOf: stage.folder.appending(path: "key.p8"), encoding: .utf8))
+    private static func traces(of stage: DaemonStage, _ file: String = "key.p8") throws -> Traces {
+        try Traces(pem: String(contentsOf: stage.folder.appending(path: file), encoding: .utf8))
     }
 
-    @Test func `of a key in use the private number is in memory, once and locked, and nothing else`() async throws {
+    @Test func `of a key in use the number is in memory, once and locked, and of the master key its bytes`()
+        async throws
+    {
         try await DaemonStage.with { stage in
             let marker = UUID().uuidString
             let daemon = try await stage.start(environment: ["MARKER": marker])
@@ -73,8 +75,23 @@ struct SecretMemoryTests {
             let found = try ProcessMemory(of: daemon.processID).places(of: Array(marker.utf8))
             #expect(!found.isEmpty, "the search finds what is there")
             try Self.traces(of: stage).expectInUse(by: daemon.processID)
+            let (digits, bytes) = try Self.masterKey(of: stage)
+            let memory = ProcessMemory(of: daemon.processID)
+            for half in [digits.prefix(32), digits.suffix(32)] { #expect(try memory.places(of: Array(half)).isEmpty) }
+            for half in [bytes.prefix(16), bytes.suffix(16)] {
+                let places = try memory.places(of: Array(half))
+                #expect(places.count == 1 && places.allSatisfy { $0.isLocked && $0.isLeftOutOfDumps }, "\(places)")
+            }
             #expect(try await daemon.terminate() == 0)
         }
+    }
+
+    /// The master key that a daemon has made for itself: as its file has it, and its bytes.
+    private static func masterKey(of stage: DaemonStage) throws -> (digits: [UInt8], bytes: [UInt8]) {
+        let text = try String(contentsOfFile: stage.masterKey, encoding: .utf8).prefix(64)
+        let bytes = stride(from: 0, to: 64, by: 2).compactMap { UInt8(text.dropFirst($0).prefix(2), radix: 16) }
+        try #require(bytes.count == 32)
+        return (Array(text.utf8), bytes)
     }
 
     @Test(arguments: [(limit: 0, isTold: true), (1 << 16, true), (1 << 20, false)])

@@ -135,7 +135,10 @@ struct DaemonStage: Sendable {
     }
 
     /// Runs a command with this configuration.
-    func command(_ arguments: String...) async throws -> ChildProcess.Outcome {
+    func command(_ arguments: String...) async throws -> ChildProcess.Outcome { try await command(arguments) }
+
+    /// Runs a command with this configuration.
+    func command(_ arguments: [String]) async throws -> ChildProcess.Outcome {
         let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
         return try await ChildProcess.run([program.path] + arguments + ["--config", configuration])
     }
