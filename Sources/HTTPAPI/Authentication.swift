@@ -2,96 +2,85 @@ package import Domain
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
-import Synchronization
 
-/// Finds out which caller a request comes from (RFC 6750 bearer tokens).
+/// Finds out which caller a request comes from, at every listener that asks, and slows down whoever guesses.
 package struct Authenticator: Sendable {
-    private let callers: CallerDirectory
-    private let throttle: FailedAttempts
+    private let resolver: CallerResolver
+    private let failedAttempts: FailedAttempts
 
-    /// - Parameters:
-    ///   - callers: who may call.
-    ///   - now: a monotonic clock, for the throttle.
-    package init(
-        callers: CallerDirectory,
-        now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-    ) {
-        self.callers = callers
-        throttle = FailedAttempts(now: now)
+    /// `access`: who is who; all listeners of one share the count of failed attempts.
+    package init(_ access: Access) {
+        self.init(resolver: access.resolver, failedAttempts: access.failedAttempts)
+    }
+
+    package init(resolver: CallerResolver, failedAttempts: FailedAttempts) {
+        self.resolver = resolver
+        self.failedAttempts = failedAttempts
+    }
+
+    /// Who sends a request, and when that was found out.
+    struct Finding: Sendable {
+        let found: AuthenticatedCaller
+        fileprivate let version: UInt64
     }
 
     /// The caller of a request.
     ///
-    /// - Throws: `unauthenticated`, or `tooManyFailedAttempts` for a source that keeps failing. A right credential is
-    ///   always let in.
-    func caller(of request: Request, from channel: any Channel) throws(ServiceError) -> Caller {
-        if let token = BearerCredential.token(request.headers[.authorization]),
-            let caller = callers.caller(bearer: token)
-        {
-            return caller
+    /// - Parameters:
+    ///   - request: what is asked.
+    ///   - channel: the connection.
+    ///   - peerIdentity: what the connection proves.
+    ///   - trustedProxies: who is believed about where the request came from, which is what failed attempts are counted by.
+    /// - Throws: `unauthenticated`, or `tooManyFailedAttempts` for a source, or in the name of a caller, that keeps failing. A
+    ///   right credential is always let in.
+    func caller(
+        of request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
+        trusting trustedProxies: TrustedProxies
+    ) throws(ServiceError) -> Finding {
+        // Asked first, so that what is revoked while the caller is looked for counts as revoked later.
+        let version = resolver.version
+        let presented = PresentedCredentials(
+            authorization: request.headers[.authorization], peer: peerIdentity)
+        do throws(CallerResolver.Refusal) {
+            return Finding(found: try resolver.resolve(presented), version: version)
+        } catch {
+            let source = trustedProxies.source(
+                peer: channel.remoteAddress?.ipAddress, forwarded: request.headers[values: .xForwardedFor])
+            throw failure(error, from: source)
         }
-        let failure = ServiceError(
-            .unauthenticated,
-            callers.isEmpty
-                ? "No caller is configured; add one to the configuration's `callers` (`purser callers hash` makes a token)."
-                : "Send `Authorization: Bearer` with the token of a configured caller.")
-        throw throttle.answer(to: failure, of: channel)
-    }
-}
-
-/// The `Authorization` header of a request (RFC 6750 section 2.1).
-enum BearerCredential {
-    /// The token, if the header holds one.
-    static func token(_ header: String?) -> String? {
-        guard let parts = header?.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1), parts.count == 2,
-            Substring(parts[0]).lowercased() == "bearer"
-        else { return nil }
-        return String(Substring(parts[1]))
-    }
-}
-
-/// Counts failed attempts by source address, so that guessing is slow.
-///
-/// Key: the peer's IP address. Window: one minute. Bound: `maximumSources` addresses; when they are full, the window starts
-/// anew for all.
-final class FailedAttempts: Sendable {
-    static let allowedPerWindow = 30
-    static let window = Duration.seconds(60)
-    static let maximumSources = 10_000
-
-    private struct State {
-        var started: ContinuousClock.Instant
-        var counts: [String: Int] = [:]
     }
 
-    private let now: @Sendable () -> ContinuousClock.Instant
-    private let state: Mutex<State>
-
-    init(now: @escaping @Sendable () -> ContinuousClock.Instant) {
-        self.now = now
-        state = Mutex(State(started: now()))
-    }
-
-    /// Notes that a connection's peer has failed to authenticate.
+    /// Checks, before something is shown that took its time, that the caller has not been shut out meanwhile.
     ///
-    /// - Returns: the failure, or `tooManyFailedAttempts` when the source has used up its attempts.
-    func answer(to failure: ServiceError, of channel: any Channel) -> ServiceError {
-        guard let wait = noteFailure(from: channel.remoteAddress?.ipAddress ?? "unix") else { return failure }
-        return ServiceError(
-            .tooManyFailedAttempts, "Too many failed attempts to authenticate from this address.",
-            cause: failure.cause, retryAfter: wait)
+    /// - Throws: `unauthenticated`.
+    func check(_ finding: Finding) throws(ServiceError) {
+        guard resolver.version != finding.version, !resolver.stillStands(finding.found) else { return }
+        throw unauthenticated(cause: "\(finding.found.credential.text) was revoked while the request was answered")
     }
 
-    /// - Returns: how long the source has to wait, if it has used up its attempts.
-    private func noteFailure(from source: String) -> Duration? {
-        let instant = now()
-        return state.withLock { state in
-            if state.started + Self.window <= instant || state.counts.count >= Self.maximumSources {
-                state = State(started: instant)
-            }
-            let count = state.counts[source, default: 0] + 1
-            state.counts[source] = count
-            return count > Self.allowedPerWindow ? instant.duration(to: state.started + Self.window) : nil
+    /// The failure of a request whose credential names no app where one is needed.
+    func withoutApp(from channel: any Channel) -> ServiceError {
+        failure(
+            CallerResolver.Refusal(cause: "only a JWT signed with a caller key names the app", claim: nil),
+            from: channel.remoteAddress?.ipAddress)
+    }
+
+    private func failure(_ refusal: CallerResolver.Refusal, from source: String?) -> ServiceError {
+        guard let wait = failedAttempts.note(from: source, claim: refusal.claim) else {
+            return unauthenticated(cause: refusal.cause)
         }
+        return ServiceError(
+            .tooManyFailedAttempts, "Too many failed attempts to authenticate from here, or in this name.",
+            cause: refusal.cause, retryAfter: wait)
+    }
+
+    /// The same whatever is wrong: only the log tells more.
+    private func unauthenticated(cause: String) -> ServiceError {
+        ServiceError(
+            .unauthenticated,
+            resolver.knowsNobody
+                ? "There is no caller yet; add one with `purser callers add`, or to the configuration's `callers`."
+                : "Send `Authorization: Bearer` with a token of a caller, or connect as one (`docs/callers.md`).",
+            cause: cause)
     }
 }

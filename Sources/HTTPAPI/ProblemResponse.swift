@@ -71,11 +71,13 @@ package enum ProblemResponse {
         case .unauthenticated, .signatureInvalid: .unauthorized
         case .receiptNotSigned: HTTPResponse.Status(code: 402, reasonPhrase: "Payment Required")
         case .missingScope: .forbidden
-        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .keyNotFound, .caseNotFound,
+        case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerNotFound,
+            .callerCredentialNotFound, .keyNotFound, .caseNotFound,
             .deliveryNotFound, .notificationNotFound, .receiptNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
-        case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .ownedByAnotherUser, .noProductionRelease,
+        case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .callerConflict,
+            .ownedByAnotherUser, .noProductionRelease,
             .noOpenCase,
             .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
             .conflict
@@ -120,7 +122,9 @@ package enum ProblemResponse {
         case .appNotFound: "No such app"
         case .linkNotFound: "No such link"
         case .orderNotFound: "No such order"
-        case .callerKeyNotFound: "No such caller key"
+        case .callerNotFound: "No such caller"
+        case .callerCredentialNotFound: "The caller has no such credential"
+        case .callerConflict: "The caller cannot be changed so"
         case .caseNotFound: "No such case"
         case .deliveryNotFound: "No such delivery"
         case .notificationNotFound: "No such notification"

@@ -86,7 +86,9 @@ package struct RequestHandler: Sendable {
         var route: Route?
         var answer: Answer
         do throws(ServiceError) {
-            let caller = try authenticator?.caller(of: request, from: channel)
+            let finding = try authenticator?.caller(
+                of: request, from: channel, provenBy: peerIdentity, trusting: options.trustedProxies)
+            let caller = finding?.found.caller
             record.caller = caller?.name
             let actor = try actor(caller, request, peerIdentity)
             record.actor = actor
@@ -100,6 +102,8 @@ package struct RequestHandler: Sendable {
                     slot: slot,
                     peer: channel.remoteAddress, peerIdentity: peerIdentity),
                 found, parameters)
+            // What was only read is not shown to somebody who was shut out meanwhile; what was done is told.
+            if let authenticator, let finding, found.method == .get { try authenticator.check(finding) }
         } catch {
             record.failure = error
             answer = route?.failureAnswer?(error) ?? ProblemResponse.answer(error, requestID: requestID)

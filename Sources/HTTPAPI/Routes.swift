@@ -199,16 +199,12 @@ package enum Routes {
 
     /// The listener for operators.
     package static func admin(_ services: Services, health: any HealthReporter) -> [Route] {
-        let callers = CallerRoutes(service: services.access.keys)
         let store = StoreRoutes(store: services.operations.store)
         let links = LinkImportRoutes(service: services.purchases.links)
         let receipts = ReceiptImportRoutes(service: services.purchases.receipts)
         return [
             Route(.get, "/healthz", .open) { _ in await HealthRoutes.report(health) },
             Route(.get, "/v1/apps", .open) { _ in await AppRoutes.listWithKeys(services.apps, health) },
-            Route(.get, "/v1/callers", .open, handler: callers.list),
-            Route(.post, "/v1/callers/{name}/keys", .open, body: .json, handler: callers.issueKey),
-            Route(.delete, "/v1/callers/{name}/keys/{keyId}", .open, handler: callers.revokeKey),
             Route(.post, "/v1/store:backup", .open, body: .json, handler: store.backup),
             Route(.post, "/v1/store:check", .open, handler: store.check),
             Route(
@@ -221,6 +217,26 @@ package enum Routes {
             Route(
                 .get, "/v1/apps/{app}/users/{user}/auditPseudonym", .open, in: services.apps, body: .none,
                 handler: ConsentRoutes(service: services.refunds.consent).auditPseudonym),
+        ] + callers(services)
+    }
+
+    /// Who may call.
+    private static func callers(_ services: Services) -> [Route] {
+        let (path, callers) = ("/v1/callers", CallerRoutes(services.access))
+        let one = path + "/{name}"
+        return [
+            Route(.get, path, .open, handler: callers.list),
+            Route(.post, path, .open, body: .json, handler: callers.add),
+            Route(.get, one, .open, handler: callers.get),
+            Route(.delete, one, .open, handler: callers.remove),
+            Route(.post, one + ":grant", .open, body: .json, handler: callers.grant),
+            Route(.post, one + ":ungrant", .open, body: .json, handler: callers.ungrant),
+            Route(.post, one + "/tokens", .open, body: .optionalJSON, handler: callers.rotate),
+            Route(.delete, one + "/tokens/{tokenId}", .open, handler: callers.revokeToken),
+            Route(.put, one + "/bindings/{kind}/{value}", .open, handler: callers.bind),
+            Route(.delete, one + "/bindings/{kind}/{value}", .open, handler: callers.unbind),
+            Route(.post, one + "/keys", .open, body: .json, handler: callers.issueKey),
+            Route(.delete, one + "/keys/{keyId}", .open, handler: callers.revokeKey),
         ]
     }
 

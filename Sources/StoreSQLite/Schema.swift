@@ -149,6 +149,10 @@ enum Schema {
         migrator.registerMigration("0013 sealed secrets and imported keys") { database in
             try database.execute(sql: sealedSecrets)
         }
+        migrator.registerMigration("0014 callers") { database in
+            try database.execute(sql: callers)
+            try addCallersOfKeys(database)
+        }
         migrator.registerMigration("0015 pseudonyms of the audit") { database in
             try database.execute(
                 sql: """

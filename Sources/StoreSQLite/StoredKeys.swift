@@ -4,11 +4,13 @@ import GRDB
 
 // Callers' public keys, and the secrets of this installation.
 
-extension SQLiteStore: CallerKeyStore {
+extension SQLiteStore {
     package func addCallerKey(_ key: CallerKey) async throws(ServiceError) -> Bool {
         try await write("keep a caller key") { database in
             try CallerKeyRow.insert(key, into: database)
-            return database.changesCount == 1
+            guard database.changesCount == 1 else { return false }
+            try CallerRow.nextGeneration(database)
+            return true
         }
     }
 
@@ -29,6 +31,7 @@ extension SQLiteStore: CallerKeyStore {
             try database.execute(
                 sql: "UPDATE callerKey SET revokedAt = ? WHERE keyId = ? AND caller = ? AND revokedAt IS NULL",
                 arguments: [date.milliseconds, id, caller])
+            if database.changesCount > 0 { try CallerRow.nextGeneration(database) }
             guard let key = try CallerKeyRow.fetch(id: id, from: database)?.key, key.caller == caller else {
                 return nil
             }

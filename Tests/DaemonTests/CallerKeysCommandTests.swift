@@ -12,7 +12,11 @@ struct CallerKeysCommandTests {
     }
 
     private func command(_ socket: URL) -> CallerKeysCommand {
-        CallerKeysCommand(daemon: RunningDaemon(file: "/nowhere.yaml", socket: socket.path, environment: [:]))
+        CallerKeysCommand(daemon: Self.daemon(socket))
+    }
+
+    private static func daemon(_ socket: URL) -> RunningDaemon {
+        RunningDaemon(file: "/nowhere.yaml", socket: socket.path, environment: [:])
     }
 
     @Test func withoutADaemonEachSaysSoAndNoKeyIsLeftBehind() async throws {
@@ -20,8 +24,12 @@ struct CallerKeysCommandTests {
             let socket = folder.appending(path: "admin.sock")
             let file = folder.appending(path: "key.p8")
             let command = command(socket)
+            let callers = CallersAdministrationCommand(daemon: Self.daemon(socket))
             for outcome in [
-                await command.list(), await command.revoke(caller: "shop", keyID: "ABCDEFGHIJ"),
+                await callers.list(), await callers.revoke("shop", "ABCDEFGHIJ"), await callers.add("shop", .init()),
+                await callers.show("shop"), await callers.rotate("shop", graceSeconds: 0, expiresInSeconds: nil),
+                await callers.grant("shop", app: "coins", scopes: ["refunds:read"], isWithdrawn: false),
+                await callers.bind("shop", kind: "uid", value: "1000", isEnded: true), await callers.remove("shop"),
                 await command.issue(caller: "shop", app: "coins", scopes: ["refunds:read"], to: file.path),
             ] {
                 #expect(outcome.status == .failure)
@@ -46,7 +54,8 @@ struct CallerKeysCommandTests {
     }
 
     @Test func aConfigurationThatCannotBeReadEndsWith78() async {
-        let command = CallerKeysCommand(daemon: RunningDaemon(file: "/nowhere.yaml", socket: nil, environment: [:]))
+        let command = CallersAdministrationCommand(
+            daemon: RunningDaemon(file: "/nowhere.yaml", socket: nil, environment: [:]))
         let outcome = await command.list()
         #expect(outcome.status == .configuration)
         #expect(outcome.errorOutput.contains("/nowhere.yaml"))
@@ -57,8 +66,10 @@ struct CallerKeysCommandTests {
             let file = folder.appending(path: "purser.yaml")
             let yaml = ConfigurationFixture.minimal + "listeners: { admin: { address: none } }\n"
             try Data(yaml.utf8).write(to: file)
-            let outcome = await CallerKeysCommand(daemon: RunningDaemon(file: file.path, socket: nil, environment: [:]))
-                .list()
+            let outcome = await CallersAdministrationCommand(
+                daemon: RunningDaemon(file: file.path, socket: nil, environment: [:])
+            )
+            .list()
             #expect(outcome.status == .failure)
             #expect(outcome.errorOutput.contains("\(file.path) switches the admin listener off"))
         }

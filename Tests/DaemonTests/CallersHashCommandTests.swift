@@ -1,4 +1,5 @@
 import Daemon
+import Domain
 import Foundation
 import OpenSSL
 import Testing
@@ -13,11 +14,11 @@ struct CallersHashCommandTests {
         let outcome = CallersHashCommand.makeToken()
         #expect(outcome.status == .success)
         let token = try token(in: outcome)
-        #expect(token.utf8.count == 47)
-        #expect(token.dropFirst(4).allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") })
+        #expect(token.utf8.count == 61)
+        #expect(token.wholeMatch(of: try Regex(OpaqueToken.pattern)) != nil)
         #expect(outcome.output.components(separatedBy: token).count == 2)
         let digest = try SHA256Digest.digest(Array(token.utf8))
-        #expect(try callers(of: outcome).map(\.tokenDigest) == [digest])
+        #expect(try callers(of: outcome).flatMap(\.configured.tokenDigests) == [digest])
     }
 
     @Test func twoTokensDiffer() throws {
@@ -27,17 +28,17 @@ struct CallersHashCommandTests {
 
     @Test(arguments: ["", "\n"])
     func aTokenFromTheStandardInputIsHashedWithoutItsLineEnd(end: String) throws {
-        let token = "prs_" + String(repeating: "x", count: 43)
+        let token = "old_" + String(repeating: "x", count: 43)
         let outcome = CallersHashCommand.hash(input: token + end)
         #expect(outcome.status == .success)
         #expect(!outcome.output.contains(token))
-        #expect(try callers(of: outcome).map(\.tokenDigest) == [SHA256Digest.digest(Array(token.utf8))])
+        #expect(try callers(of: outcome).flatMap(\.configured.tokenDigests) == [SHA256Digest.digest(Array(token.utf8))])
     }
 
     @Test(arguments: [
         "", "short", String(repeating: "x", count: 31), String(repeating: "x", count: 1025),
         String(repeating: "x", count: 40) + "\n\n", String(repeating: "x", count: 40) + " ",
-        String(repeating: "ü", count: 40),
+        String(repeating: "ü", count: 40), "prs_" + String(repeating: "x", count: 57),
     ])
     func whatIsNoTokenIsRefusedWithoutRepeatingIt(input: String) {
         let outcome = CallersHashCommand.hash(input: input)

@@ -20,8 +20,8 @@ struct ConfigurationCallersTests {
                 """
         let callers = try ConfigurationFixture.configuration(text).callers
         #expect(callers.map(\.caller) == [Caller(name: "billing", scopes: ["coins": Set(Scope.allCases)])])
-        #expect(callers.first?.tokenDigest.count == 32)
-        #expect(callers.first?.tokenDigest.prefix(4) == [0xE3, 0xB0, 0xC4, 0x42])
+        #expect(callers.first?.configured.tokenDigests.map(\.count) == [32])
+        #expect(callers.first?.configured.tokenDigests.first?.prefix(4) == [0xE3, 0xB0, 0xC4, 0x42])
     }
 
     @Test func scopesAndAppsThatDoNotExistAreReportedWithThoseThatDo() {

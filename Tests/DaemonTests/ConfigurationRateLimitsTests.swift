@@ -61,7 +61,7 @@ struct ConfigurationRateLimitsTests {
     }
 
     @Test func `the policy has Apple's limits for both environments, and what the configuration changes`()
-        async throws
+        throws
     {
         let text =
             ConfigurationFixture.minimal.replacing(
@@ -72,17 +72,7 @@ struct ConfigurationRateLimitsTests {
 
                 """
         let configuration = try ConfigurationFixture.configuration(text)
-        let callers = CallerKeyService(
-            issuerID: "", store: InMemoryCallerKeyStore(),
-            register: CallerRegister(configured: configuration.callers.map(\.caller)),
-            apps: AppCatalog(configuration.apps), now: { Date(timeIntervalSince1970: 1_700_000_000) },
-            decodePublicKey: { _ in [1] }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
-        _ = try await callers.issue(
-            CallerKeyService.Request(caller: "shop", app: "coins", publicKey: "", scopes: [.refundsRead]))
-        let revoked = try await callers.issue(
-            CallerKeyService.Request(caller: "old", app: "coins", publicKey: "", scopes: [.refundsRead]))
-        _ = try await callers.revoke(revoked.key.id, of: "old")
-        let policy = RatePolicy(configuration, callers: try await callers.callers())
+        let policy = RatePolicy(configuration)
         let production = try #require(policy.limits[.production])
         let sandbox = try #require(policy.limits[.sandbox])
         #expect(production["Get Refund History"] == RateLimit(callsPerHour: 72_000))
@@ -95,6 +85,5 @@ struct ConfigurationRateLimitsTests {
         #expect(production["Finish Transaction"] == nil)
         #expect(production.count == 20)
         #expect(policy.quotas == ["billing": 500])
-        #expect(policy.callers == ["coins": 2])
     }
 }

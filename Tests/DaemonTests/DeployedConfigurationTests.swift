@@ -19,7 +19,7 @@ struct DeployedConfigurationTests {
     @Test func theDefaultFileIsValidAsItIs() throws {
         let configuration = try DaemonConfiguration.parse(yaml: try text(), file: Self.path)
         #expect(configuration.apps.map(\.slug) == ["coins"])
-        #expect(configuration.warnings.map(\.key) == ["callers"])
+        #expect(configuration.warnings.isEmpty)
     }
 
     @Test func whatItShowsInCommentsAreTheDefaults() throws {
@@ -50,6 +50,7 @@ struct DeployedConfigurationTests {
         #expect(uncommented.audit == configuration.audit)
         #expect(uncommented.logLevel == configuration.logLevel)
         #expect(uncommented.shutdown == configuration.shutdown)
+        #expect(uncommented.access == configuration.access)
         #expect(uncommented.snapshots == configuration.snapshots)
         #expect(uncommented.deliveries == configuration.deliveries)
         #expect(uncommented.cases == configuration.cases)

@@ -1,6 +1,7 @@
-import Domain
 import Foundation
 import TestSupport
+
+@testable import Domain
 
 /// Callers, keys and tokens whose signatures are plain words: a token is signed by the key whose bytes it names.
 struct AccessFixture {
@@ -11,14 +12,19 @@ struct AccessFixture {
     ])
     static let billing = Caller(name: "billing", scopes: ["coins": [.refundsRead]])
 
-    let store = InMemoryCallerKeyStore()
+    let store = InMemoryCallerStore()
 
-    /// Keeps a key that nobody had to ask for.
+    /// Keeps a key that nobody had to ask for; with scopes, its caller too.
     func keep(
         _ id: String, caller: String = "shop", app: String = "coins", scopes: Set<Scope>? = [.transactionsRead]
     ) async throws {
         let key = CallerKey(
             id: id, caller: caller, app: app, publicKey: Array(id.utf8), scopes: scopes, createdAt: Self.now)
+        if let scopes {
+            _ = try await store.updateCaller(caller) { _ in
+                StoredCaller(name: caller, createdAt: Self.now, grants: [app: scopes])
+            }
+        }
         _ = try await store.addCallerKey(key)
     }
 
@@ -36,22 +42,29 @@ struct AccessFixture {
     }
 
     /// What the checker says of a token.
-    func bearer(
+    func finding(
         _ token: CallerToken?, configured: [Caller] = [billing], apps: AppCatalog = apps
-    ) async throws(ServiceError) -> CallerTokenChecker.Bearer {
-        try await CallerTokenChecker(
-            issuerID: Self.issuerID, store: store, register: CallerRegister(configured: configured), apps: apps,
-            now: { Self.now }, read: { _ in token }
-        ).bearer(of: "token")
+    ) async throws -> CallerTokenChecker.Finding {
+        let registry = CallerRegistry(configured: configured.map { ConfiguredCaller($0) }, now: { Self.now })
+        try await registry.refresh(from: store)
+        return CallerTokenChecker(
+            issuerID: Self.issuerID, registry: registry, apps: apps, now: { Self.now }, read: { _ in token }
+        ).finding(on: "token")
+    }
+
+    /// The bearer of a token that must be right.
+    func bearer(_ token: CallerToken?, configured: [Caller] = [billing]) async throws -> AuthenticatedCaller {
+        let finding = try await finding(token, configured: configured)
+        guard case .bearer(let bearer) = finding else { throw ServiceError(.unauthenticated, "\(finding)") }
+        return bearer
     }
 
     /// Why the checker refuses a token; nil when it does not.
     func fault(_ token: CallerToken?) async throws -> String? {
-        do throws(ServiceError) {
-            _ = try await bearer(token)
-            return nil
-        } catch {
-            return error.reason == .unauthenticated ? error.cause : "\(error)"
+        switch try await finding(token) {
+        case .bearer: nil
+        case .refused(let cause, _): cause
+        case .notAToken: "no JWT signed with ES256"
         }
     }
 }

@@ -20,7 +20,8 @@ struct AppleProxyFixture {
 
     let proxy = FakeAppleProxy()
     let stack: ServiceStack
-    let keys = InMemoryCallerKeyStore()
+    private let keys = InMemoryCallerStore()
+    private let registry = CallerRegistry(configured: [], now: { Self.now })
     let handler: AppleProxyHandler
 
     var gateway: FakeAppStoreGateway { stack.gateway }
@@ -38,19 +39,31 @@ struct AppleProxyFixture {
         stack = try await ServiceStack(apps: apps, accounts: accounts)
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let tokens = CallerTokenChecker(
-            issuerID: "issuer", store: keys, register: CallerRegister(configured: []), apps: apps, now: { Self.now },
-            read: Self.token)
+            issuerID: "issuer", registry: registry, apps: apps, now: { Self.now }, read: Self.token)
         let calls = AppleProxyCalls(
             environment: .production, proxy: proxy, consumption: stack.services.refunds.consumption,
             tokens: stack.services.purchases.tokens)
         handler = AppleProxyHandler(
             RequestHandler.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline),
-            calls: calls, authenticator: AppleProxyAuthenticator(tokens: tokens), metrics: NOOPMetricsHandler.instance,
+            calls: calls,
+            authenticator: Authenticator(
+                resolver: CallerResolver(registry: registry, tokens: tokens, digest: { $0 }, now: { Self.now }),
+                failedAttempts: FailedAttempts()), metrics: NOOPMetricsHandler.instance,
             now: { Self.now }, makeRequestID: { "made-here" }, logger: logger)
         let key = CallerKey(
-            id: Self.key, caller: "shop", app: "coins", publicKey: Array(Self.key.utf8), scopes: scopes,
+            id: Self.key, caller: "shop", app: "coins", publicKey: Array(Self.key.utf8), scopes: nil,
             createdAt: Self.now)
+        _ = try await keys.updateCaller("shop") { _ in
+            StoredCaller(name: "shop", createdAt: Self.now, grants: ["coins": scopes])
+        }
         _ = try await keys.addCallerKey(key)
+        try await registry.refresh(from: keys)
+    }
+
+    /// Revokes the key, and lets the door know.
+    func revokeKey() async throws {
+        _ = try await keys.revokeCallerKey(id: Self.key, caller: "shop", at: Self.now)
+        try await registry.refresh(from: keys)
     }
 
     private static func token(_ text: String) -> CallerToken? {

@@ -22,7 +22,7 @@ struct CallerRoutesTests {
         let billing = Caller(name: "billing", scopes: ["coins": [.refundsRead, .consumptionWrite]])
         let logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
         let now: WallClock = { Date(timeIntervalSince1970: 1_700_000_000) }
-        stack = try await ServiceStack(apps: apps, callers: [billing])
+        stack = try await ServiceStack(apps: apps, callers: [ConfiguredCaller(billing)])
         handler = RequestHandler(
             RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit, isForOperators: true),
             routes: Routes.admin(stack.services, health: NoHealth()),
@@ -50,13 +50,16 @@ struct CallerRoutesTests {
         let issued = try await send(.post, "/v1/callers/shop/keys", body: body)
         #expect(issued.status == 201)
         let key = #""keyId":"ABCDEFGHIJ","app":"coins","state":"active","scopes":["refunds:read","transactions:read"]"#
-        let times = #""createdAt":"2023-11-14T22:13:20.000Z","revokedAt":null"#
+        let times = #""createdAt":"2023-11-14T22:13:20.000Z","revokedAt":null,"lastUsedAt":null"#
         let issuer = #""issuerId":"11111111-2222-3333-4444-555555555555""#
         #expect(String(decoding: issued.body, as: UTF8.self) == "{\(issuer),\(key),\(times)}")
         let listed = try await send(.get, "/v1/callers")
         let billing =
-            #"{"name":"billing","source":"configuration","scopes":{"coins":["consumption:write","refunds:read"]},"keys":[]}"#
-        let shop = #"{"name":"shop","source":"keys","scopes":{},"keys":[{\#(key),\#(times)}]}"#
+            #"{"name":"billing","source":"configuration","shadowed":false,"createdAt":null,"lastUsedAt":null,"#
+            + #""scopes":{"coins":["consumption:write","refunds:read"]},"tokens":[],"bindings":[],"keys":[]}"#
+        let shop =
+            #"{"name":"shop","source":"store","shadowed":false,"createdAt":"2023-11-14T22:13:20.000Z","lastUsedAt":null,"#
+            + #""scopes":{"coins":["refunds:read","transactions:read"]},"tokens":[],"bindings":[],"keys":[{\#(key),\#(times)}]}"#
         #expect(
             String(decoding: listed.body, as: UTF8.self) == "{\(issuer),\"callers\":[\(billing),\(shop)]}")
         for _ in 0..<2 {
@@ -107,7 +110,7 @@ struct CallerRoutesTests {
         for target in ["/v1/callers/shop/keys/ABCDEFGHIJ", "/v1/callers/%20/keys/ABCDEFGHIJ", "/v1/callers/a/keys/x"] {
             let reply = try await send(.delete, target)
             #expect(reply.status == 404)
-            #expect(try reply.json["reason"]?.string == "CALLER_KEY_NOT_FOUND")
+            #expect(try reply.json["reason"]?.string == "CALLER_CREDENTIAL_NOT_FOUND")
         }
     }
 }

@@ -56,9 +56,14 @@ struct RequestHandlerFixture {
     ) {
         self.stack = stack
         let caller = Caller(name: "billing", scopes: ["coins": scopes])
+        let registry = CallerRegistry(
+            configured: [ConfiguredCaller(caller, tokenDigests: [Array(Self.token.utf8)])],
+            now: { ServiceStack.now })
+        let tokens = CallerTokenChecker(
+            issuerID: "", registry: registry, apps: Self.apps, now: { ServiceStack.now }, read: { _ in nil })
         let authenticator = Authenticator(
-            callers: CallerDirectory(
-                credentials: [.init(caller: caller, tokenDigest: Array(Self.token.utf8))], digest: { $0 }))
+            resolver: CallerResolver(registry: registry, tokens: tokens, digest: { $0 }, now: { ServiceStack.now }),
+            failedAttempts: FailedAttempts())
         func handler(_ name: String, _ bytes: Int, _ routes: [Route], _ authenticator: Authenticator?) -> RequestHandler
         {
             RequestHandler(

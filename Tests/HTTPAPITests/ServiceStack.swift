@@ -23,7 +23,7 @@ final class ServiceStack: Sendable {
     /// `consumptionWait`: by a real clock; `now`: the time of day, for good; `backup`: the file of a store to begin with;
     /// `masterKeyID`: what opens its secrets; `authenticationCode`: of a content under a key, for what erasures leave.
     init(
-        apps: AppCatalog, callers: [Caller] = [], accounts: [[Transaction]] = [], pageSize: Int = 20,
+        apps: AppCatalog, callers: [ConfiguredCaller] = [], accounts: [[Transaction]] = [], pageSize: Int = 20,
         consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now, backup: String? = nil,
         masterKeyID: String = "one",
         authenticationCode: @escaping @Sendable (_ key: [UInt8], _ content: [UInt8]) -> [UInt8] = {

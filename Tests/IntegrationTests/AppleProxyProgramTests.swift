@@ -36,6 +36,10 @@ struct AppleProxyTests {
         CallerKeysCommand(daemon: RunningDaemon(file: "", socket: fixture.adminSocket, environment: [:]))
     }
 
+    private func callers(_ fixture: DaemonFixture) -> CallersAdministrationCommand {
+        CallersAdministrationCommand(daemon: RunningDaemon(file: "", socket: fixture.adminSocket, environment: [:]))
+    }
+
     private func issueKey(
         _ fixture: DaemonFixture, caller: String = "shop",
         scopes: [String] = ["transactions:read", "consumption:write"]
@@ -74,9 +78,9 @@ struct AppleProxyTests {
                 #expect(reply.headers["content-type"]?.hasPrefix("application/json") == true)
                 #expect(try reply.json["signedTransactionInfo"]?.string?.split(separator: ".").count == 3)
             }
-            let list = await command(fixture).list()
+            let list = await callers(fixture).list()
             #expect(list.output.contains("key \(key.id) for coins: active"))
-            #expect(await command(fixture).revoke(caller: "shop", keyID: key.id).status == .success)
+            #expect(await callers(fixture).revoke("shop", key.id).status == .success)
             let refused = try await fixture.send("GET", target, token: try key.token())
             #expect(refused.status == 401)
             #expect(refused.body == Array("Unauthenticated\n".utf8))
@@ -147,7 +151,7 @@ struct AppleProxyTests {
             #expect(outcome.status == .failure)
             #expect(outcome.errorOutput.contains("No app is configured under this name"))
             #expect(!FileManager.default.fileExists(atPath: file.path))
-            let unknown = await command(fixture).revoke(caller: "shop", keyID: "ABCDEFGHIJ")
+            let unknown = await callers(fixture).revoke("shop", "ABCDEFGHIJ")
             #expect(unknown.status == .failure)
             #expect(unknown.errorOutput.contains("no key with this id"))
         }

@@ -69,7 +69,7 @@ struct ProgramTests {
     @Test func aFreshTokenIsPrintedWithItsHash() async throws {
         let outcome = try await Program.run(["callers", "hash"])
         #expect(outcome.status == 0)
-        #expect(outcome.output.contains(/\nprs_[A-Za-z0-9_-]{43}\n/))
+        #expect(outcome.output.contains(/\nprs_[0-9A-Za-z]{57}\n/))
         #expect(outcome.output.contains(/tokenSHA256: "[0-9a-f]{64}"/))
     }
 }

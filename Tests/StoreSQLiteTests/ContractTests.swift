@@ -29,15 +29,15 @@ struct ContractTests {
         try await contract.run { InMemoryTransactionMemory() }
     }
 
-    @Test(arguments: CallerKeyStoreContract.cases)
-    func `the SQLite store keeps the contract of caller keys`(contract: CallerKeyStoreContract) async throws {
+    @Test(arguments: CallerStoreContract.cases)
+    func `the SQLite store keeps the contract of callers`(contract: CallerStoreContract) async throws {
         let folder = try StoreFolder()
         try await contract.run { try await folder.open() }
     }
 
-    @Test(arguments: CallerKeyStoreContract.cases)
-    func `the store in memory keeps the contract of caller keys`(contract: CallerKeyStoreContract) async throws {
-        try await contract.run { InMemoryCallerKeyStore() }
+    @Test(arguments: CallerStoreContract.cases)
+    func `the store in memory keeps the contract of callers`(contract: CallerStoreContract) async throws {
+        try await contract.run { InMemoryCallerStore() }
     }
 
     @Test(arguments: BudgetStoreContract.cases)

@@ -38,8 +38,9 @@ extension Services.Ports {
             authenticationCode: TestCode.authenticationCode, encode: { Data($0).base64EncodedString() },
             decode: { Data(base64Encoded: $0).map(Array.init) })
         let credentials = Access.Credentials(
-            issuerID: "11111111-2222-3333-4444-555555555555", bearerTokens: [], digest: { $0 },
-            makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil }, readToken: { _ in nil })
+            issuerID: "11111111-2222-3333-4444-555555555555", digest: TestCode.authenticationCode,
+            makeToken: TestCode.makeTokens(), makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil },
+            readToken: { _ in nil })
         return Services.Ports(
             store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), tokens: FakeSignatures(),
             audit: audit,
@@ -56,6 +57,18 @@ package enum TestCode {
     @Sendable package static func authenticationCode(_ content: [UInt8]) -> [UInt8] {
         let hash = content.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return (0..<32).map { UInt8(truncatingIfNeeded: hash >> (UInt64($0 % 8) * 8)) }
+    }
+
+    /// Bearer tokens, each of bytes of its own in the place of random ones.
+    package static func makeTokens() -> @Sendable () -> OpaqueToken {
+        let last = Mutex<UInt8>(0)
+        return {
+            let number = last.withLock { last in
+                last += 1
+                return last
+            }
+            return OpaqueToken.generate { count in [UInt8](repeating: number, count: count) }
+        }
     }
 
     /// Ids in the order in which they are asked for, in the form of a UUID of version 7.

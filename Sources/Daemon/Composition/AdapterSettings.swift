@@ -38,12 +38,8 @@ extension RatePolicy {
         .sendConsumptionInformation, .sendConsumptionInformationV1, .getTransactionInfo,
     ]
 
-    /// The policy of a configuration.
-    ///
-    /// - Parameters:
-    ///   - configuration: the configuration.
-    ///   - callers: everybody who may call, those included who exist by their keys alone.
-    init(_ configuration: DaemonConfiguration, callers: [CallerKeyService.Listing]) {
+    /// The policy of a configuration; how many callers share the limits, `CallerRegistry` tells as they come and go.
+    init(_ configuration: DaemonConfiguration) {
         let rates = configuration.apple.rateLimits
         var limits: [AppStoreEnvironment: [String: RateLimit]] = [:]
         for operation in Endpoint.Operation.allCases {
@@ -58,11 +54,6 @@ extension RatePolicy {
         let quotas = configuration.callers.compactMap { caller in
             caller.callsPerHour.map { (caller.caller.name, $0) }
         }
-        let apps = callers.flatMap { caller in
-            Set(caller.scopes.keys).union(caller.keys.filter { $0.state == .active }.map(\.key.app))
-        }
-        self.init(
-            limits: limits, quotas: Dictionary(quotas) { first, _ in first },
-            callers: Dictionary(apps.map { ($0, 1) }, uniquingKeysWith: +))
+        self.init(limits: limits, quotas: Dictionary(quotas) { first, _ in first })
     }
 }

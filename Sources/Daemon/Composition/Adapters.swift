@@ -49,10 +49,7 @@ struct Adapters: Sendable {
         try await takeovers.resume()
         curl = try CurlClient(configuration: .init(configuration.apple))
         minter = TokenMinter(keys: keys, clock: clock, audit: audit, metrics: metrics, logger: logger)
-        let register = CallerRegister(configured: configuration.callers.map(\.caller))
-        let callers = register.listings(of: try await store.callerKeys(), apps: AppCatalog(configuration.apps))
-        let budgets = RateBudgets(
-            policy: RatePolicy(configuration, callers: callers), clock: BudgetClock(now: clock.now))
+        let budgets = RateBudgets(policy: RatePolicy(configuration), clock: BudgetClock(now: clock.now))
         checkpoint = BudgetCheckpoint(budgets: budgets, store: store, isCertain: { clock.isCertain })
         try await checkpoint.restore()
         let meter = UpstreamMeter(factory: metrics)
@@ -68,7 +65,7 @@ struct Adapters: Sendable {
             signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),
             receiptReader: ReceiptAuthenticator(roots: roots, acceptsSHA1: configuration.receipts.acceptSHA1),
             budgets: budgets, pageTokens: PageTokenCoder(store: store),
-            credentials: try await Access.Credentials(configuration.callers, store: store), clock: clock,
+            credentials: try await Access.Credentials(store: store), clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
             // What has no digest stands for itself.
             digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)
@@ -147,18 +144,18 @@ extension PageTokenCoder {
 }
 
 extension Access.Credentials {
-    /// The bearer tokens of the configuration, and JWTs that name this installation.
+    /// Tokens of our own, and JWTs that name this installation.
     ///
     /// - Throws: `storeUnavailable`.
-    init(_ callers: [CallerConfiguration], store: SQLiteStore) async throws {
+    init(store: SQLiteStore) async throws {
         let issuer = try await store.installationIdentifier(name: "callerKeyIssuer") {
             Array(UUID().uuidString.lowercased().utf8)
         }
         self.init(
             issuerID: String(decoding: issuer, as: UTF8.self),
-            bearerTokens: callers.map { CallerDirectory.Credential(caller: $0.caller, tokenDigest: $0.tokenDigest) },
             // A digest that cannot be computed matches no credential.
             digest: { (try? SHA256Digest.digest($0)) ?? [] },
+            makeToken: { try OpaqueToken.generate { try SecureRandom.bytes($0) } },
             decodePublicKey: { (try? ECPublicKey(pemRepresentation: $0))?.derRepresentation },
             readToken: CallerToken.init(jwt:))
     }

@@ -57,7 +57,8 @@ package struct Daemon: Sendable {
 package func makeDaemon(configuration: DaemonConfiguration, dependencies: Dependencies) async throws -> Daemon {
     let adapters = try await Adapters(configuration, dependencies)
     let services = Services(ports: adapters.ports, settings: Services.Settings(configuration))
-    try await warnOfOrphanedKeys(services.access.keys, logger: dependencies.logger)
+    try await services.access.load()
+    warnOfOrphans(services.access, logger: dependencies.logger)
     let clock = services.clock.steady.map { ClockReport($0, metrics: adapters.metrics) }
     let backlog = BacklogMonitor(
         apps: services.apps, metrics: adapters.metrics, now: services.clock.now, clock: clock
@@ -65,10 +66,11 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         [store = adapters.store] () throws(ServiceError) in
         try await Backlog.read(store)
     }
+    let callers = CallerHealth(services.access.report, metrics: adapters.metrics)
     let health = HealthMonitor(
         store: adapters.store, keys: adapters.keys, configuration: configuration, backlog: backlog,
         audit: { [audit = adapters.audit] in audit.status },
-        now: services.clock.now, clock: clock, apple: adapters.client.health)
+        now: services.clock.now, clock: clock, callers: callers, apple: adapters.client.health)
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let listeners = try await Listeners(
         configuration: configuration, services: services, proxy: adapters.client, health: health,
@@ -77,14 +79,16 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
     health.watch(listeners.certificates)
     return Daemon(
         addresses: listeners.addresses,
-        services: lifecycle(adapters, services, configuration, dependencies, eventLoops, backlog, health, listeners),
+        services: lifecycle(
+            adapters, services, configuration, dependencies, eventLoops, backlog, callers, health, listeners),
         eventLoops: eventLoops)
 }
 
 /// Everything that runs, in dependency order.
 private func lifecycle(
     _ adapters: Adapters, _ services: Services, _ configuration: DaemonConfiguration, _ dependencies: Dependencies,
-    _ eventLoops: MultiThreadedEventLoopGroup, _ backlog: BacklogMonitor, _ health: HealthMonitor,
+    _ eventLoops: MultiThreadedEventLoopGroup, _ backlog: BacklogMonitor, _ callers: CallerHealth,
+    _ health: HealthMonitor,
     _ listeners: Listeners.Bound
 ) -> [any Service] {
     let (notifier, clock, logger) = (dependencies.notifier, ContinuousClock(), dependencies.logger)
@@ -94,6 +98,7 @@ private func lifecycle(
         WatchdogService(asking: heartbeats, health: health, dependencies), StoreService(store: adapters.store), audit,
         PeriodicService.auditHeads(audit, clock: clock), PeriodicService.auditRetries(adapters.audit, clock: clock),
         PeriodicService.auditRetention(adapters.audit, time: services.clock, clock: clock, logger: logger),
+        PeriodicService.callers(services.access, callers, clock: clock),
         PeriodicService.retention(
             of: adapters.store, policy: configuration.retention, time: services.clock, clock: clock, logger: logger),
     ]
@@ -122,9 +127,25 @@ private func lifecycle(
     return store + apple + work + leaving + [certificates] + listeners.services + serving
 }
 
-/// Tells of callers' keys that are of no use as the configuration is now.
-private func warnOfOrphanedKeys(_ keys: CallerKeyService, logger: Logger) async throws(ServiceError) {
-    for caller in try await keys.callers() {
+/// Tells of what is of no use as the configuration is now: callers whose names it has taken, keys of callers that are gone.
+private func warnOfOrphans(_ access: Access, logger: Logger) {
+    if access.resolver.knowsNobody {
+        logger.notice(
+            "There is no caller yet: every call of /v1 is answered with 401 until `purser callers add` has added one")
+    }
+    for caller in access.administration.callers() {
+        if caller.isShadowed {
+            logger.warning(
+                "A caller of the store stands for nobody, as the configuration has its name; remove either",
+                metadata: ["caller": "\(caller.name)"])
+        }
+        for binding in caller.bindings where binding.state == .orphaned && !caller.isShadowed {
+            logger.warning(
+                "A binding stands for another caller, as the configuration says; unbind it, or put the configuration right",
+                metadata: [
+                    "caller": "\(caller.name)", "binding": "\(CallerCredential.binding(binding.binding).text)",
+                ])
+        }
         for key in caller.keys where key.state == .orphaned {
             logger.warning(
                 "A caller key stands for nobody; revoke it, or put the configuration right",
@@ -137,7 +158,8 @@ extension Services.Settings {
     /// What the configuration says to services.
     init(_ configuration: DaemonConfiguration) {
         self.init(apps: AppCatalog(configuration.apps))
-        callers = configuration.callers.map(\.caller)
+        callers = configuration.callers.map(\.configured)
+        callerPolicy = configuration.access
         dispatch = DispatchPolicy(
             concurrency: configuration.deliveries.concurrency, attemptTime: configuration.apple.deadline)
         consumptionWait = configuration.deliveries.wait

@@ -40,7 +40,7 @@ struct Listeners {
             Routes.admin(services, health: health)
         }
         try await add(
-            "api", listeners.api, to: &bound, authenticator: Authenticator(callers: services.access.directory)
+            "api", listeners.api, to: &bound, authenticator: Authenticator(services.access)
         ) {
             Routes.api(services)
         }
@@ -80,7 +80,7 @@ struct Listeners {
             calls: AppleProxyCalls(
                 environment: environment, proxy: proxy, consumption: services.refunds.consumption,
                 tokens: services.purchases.tokens),
-            authenticator: AppleProxyAuthenticator(tokens: services.access.tokens), metrics: metrics,
+            authenticator: Authenticator(services.access), metrics: metrics,
             now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(

@@ -66,6 +66,14 @@ extension PeriodicService {
         PeriodicService(every: .seconds(1), also: .last, clock: clock, work: save)
     }
 
+    /// Keeps when callers were last here: each minute, which is what a kill may forget, and at the end.
+    static func callers(_ access: Access, _ health: CallerHealth, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(60), also: .last, clock: clock) {
+            health.show()
+            await access.keepUses()
+        }
+    }
+
     /// Keeps which standby keys have taken over: each second, which is what a kill may forget, and at the end.
     static func takeovers(_ checkpoint: KeyTakeoverCheckpoint, clock: C) -> PeriodicService {
         PeriodicService(every: .seconds(1), also: .last, clock: clock) { await checkpoint.save() }

@@ -105,6 +105,19 @@ package enum ConfigurationDefaults {
     enum Callers {
         /// `callers.….callsPerHour`; what is left out is bounded by Apple's limits alone.
         static let callsPerHour = 1...100_000_000
+        /// The most entries of `callers.….tokenSHA256`: the new token and the one that it replaces.
+        static let maximumTokens = StoredCaller.maximumUsableTokens
+    }
+
+    /// `access`: what lasts of callers' credentials; the defaults are those of `Domain`'s `CallerPolicy`.
+    enum Access {
+        private static let policy = CallerPolicy()
+        /// `access.rotationGrace`: how long a token stays usable beside the one that replaces it.
+        static let rotationGrace = BoundedSetting.duration(policy.rotationGrace, in: .zero ... .days(30))
+        /// `access.expiryWarning`: how long before the end of a caller's last token it is warned of.
+        static let expiryWarning = BoundedSetting.duration(policy.expiryWarning, in: .zero ... .days(90))
+        /// `access.unusedWarning`: after how long without use a caller is told of.
+        static let unusedWarning = BoundedSetting.duration(policy.unusedWarning, in: .days(1) ... .days(3650))
     }
 
     /// `deliveries`: how answers about consumption are sent.

@@ -97,6 +97,17 @@ extension ConfigurationValue<[UInt8]> {
     }
 }
 
+extension ConfigurationValue<CallerBinding> {
+    /// What of a connection stands for a caller.
+    static func binding(_ kind: CallerBinding.Kind) -> Self {
+        let expectation =
+            kind == .certificate
+            ? "a URI of a client certificate's subject alternative names, such as `spiffe://example.org/billing`"
+            : "the number of a \(kind == .uid ? "user" : "group"), from 0 to 4294967294"
+        return Self(expectation: expectation) { CallerBinding(kind, $0) }
+    }
+}
+
 extension ConfigurationValue<String> {
     /// The name of an app in our paths, or of a caller.
     static var slug: Self {

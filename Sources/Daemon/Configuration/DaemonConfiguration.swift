@@ -24,8 +24,9 @@ package struct DaemonConfiguration: Sendable {
     package let apps: [App]
     /// By slug: how refund cases of an app are answered that nobody answers.
     package let consumptionPolicies: [String: ConsumptionPolicy]
-    /// By name in ascending order; without any, every call of the API is refused.
+    /// By name in ascending order; beside them there are those that operators add.
     package let callers: [CallerConfiguration]
+    package let access: CallerPolicy
     package let deliveries: DeliveriesConfiguration
     package let cases: CasesConfiguration
     package let notifications: NotificationsConfiguration
@@ -42,7 +43,8 @@ package struct DaemonConfiguration: Sendable {
         listeners: ListenersConfiguration,
         apple: AppleConfiguration, keys: [KeyDeclaration] = [], apps: [App] = [],
         consumptionPolicies: [String: ConsumptionPolicy] = [:],
-        callers: [CallerConfiguration] = [], deliveries: DeliveriesConfiguration = DeliveriesConfiguration(),
+        callers: [CallerConfiguration] = [], access: CallerPolicy = CallerPolicy(),
+        deliveries: DeliveriesConfiguration = DeliveriesConfiguration(),
         cases: CasesConfiguration = CasesConfiguration(),
         notifications: NotificationsConfiguration = NotificationsConfiguration(),
         receipts: ReceiptsConfiguration = ReceiptsConfiguration(), retention: RetentionPolicy = RetentionPolicy(),
@@ -59,6 +61,7 @@ package struct DaemonConfiguration: Sendable {
         self.apps = apps
         self.consumptionPolicies = consumptionPolicies
         self.callers = callers
+        self.access = access
         self.deliveries = deliveries
         self.cases = cases
         self.notifications = notifications
@@ -186,6 +189,7 @@ extension ConfigurationParser {
         let apps = appsSection()
         let keys = keysSection(apps: apps)
         let callers = callersSection(apps: apps)
+        let access = accessSection()
         let deliveries = deliveriesSection()
         let cases = casesSection()
         let notifications = notificationsSection()
@@ -201,7 +205,7 @@ extension ConfigurationParser {
             keys: keys,
             apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
             consumptionPolicies: Dictionary(policies) { first, _ in first },
-            callers: callers.sorted { $0.caller.name < $1.caller.name },
+            callers: callers.sorted { $0.caller.name < $1.caller.name }, access: access,
             deliveries: deliveries, cases: cases, notifications: notifications, receipts: receipts,
             retention: retention,
             shutdown: shutdown, snapshots: snapshots, warnings: warnings)

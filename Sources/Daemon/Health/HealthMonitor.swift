@@ -25,6 +25,7 @@ final class HealthMonitor: HealthReporter {
     private let lastWarning: Duration?
     private let now: WallClock
     private let clock: ClockReport?
+    private let callers: CallerHealth
     private let searchesHistory: Bool
     private let draining = Mutex(false)
     private let certificates = Mutex<[(name: String, certificates: ListenerCertificates)]>([])
@@ -37,10 +38,12 @@ final class HealthMonitor: HealthReporter {
     ///   - audit: how the audit stands.
     ///   - now: the time of day.
     ///   - clock: how far that can be relied upon; nil where it is in any case.
+    ///   - callers: which of them need a look.
     ///   - apple: how each of Apple's environments is.
     init(
         store: SQLiteStore, keys: KeyRing, configuration: DaemonConfiguration, backlog: BacklogMonitor,
         audit: @escaping @Sendable () -> AuditStatus, now: @escaping WallClock, clock: ClockReport?,
+        callers: CallerHealth,
         apple: @escaping @Sendable () -> [HealthReport.Part]
     ) {
         self.store = store
@@ -51,6 +54,7 @@ final class HealthMonitor: HealthReporter {
         searchesHistory = configuration.notifications.history != nil
         self.now = now
         self.clock = clock
+        self.callers = callers
         self.apple = apple
         apps = AppCatalog(configuration.apps)
         usesCustomUpstream = configuration.apple.usesCustomUpstream
@@ -105,6 +109,7 @@ final class HealthMonitor: HealthReporter {
         // Who asks gets what waits now, not at the last look; a look that fails is told of by `BacklogService`.
         if isUsable { try? await backlogMonitor.look() }
         parts += backlog?.parts ?? []
+        parts.append(callers.part)
         if searchesHistory, isUsable { parts.append(await history()) }
         parts += apple()
         return HealthReport(

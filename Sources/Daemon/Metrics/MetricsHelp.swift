@@ -34,6 +34,9 @@ enum MetricsHelp {
         "purser_audit_records_owed":
             "Records of acts that have happened and that the audit could not be given yet; 0 when all is well.",
         "purser_audit_reserve_free_bytes": "Room that is left for records while the audit cannot be written.",
+        "purser_callers": "Callers, by where they are declared: configuration or store.",
+        "purser_callers_expiring": "Callers whose last token ends within `access.expiryWarning`.",
+        "purser_callers_unused": "Callers that have not been here for longer than `access.unusedWarning`.",
         "purser_key_takeovers": "Standby keys that sign in the place of keys that Apple has refused.",
         "purser_signatures_made": "Requests of apps to StoreKit signed, by kind.",
         "purser_signature_failures": "Requests of apps to StoreKit that could not be signed, by kind.",

@@ -1,36 +1,22 @@
 import Foundation
-package import Logging
+import Logging
 
-/// Issues, lists and revokes the keys with which callers sign tokens of their own.
+/// Issues and revokes the keys with which callers sign tokens of their own.
 package struct CallerKeyService: Sendable {
     /// How often another id is drawn when one is taken.
     private static let maximumDraws = 10
 
     /// The issuer id that tokens must name: a UUID of this installation's own.
     package let issuerID: String
-    private let store: any CallerKeyStore
-    private let register: CallerRegister
-    private let apps: AppCatalog
-    private let now: WallClock
-    private let makeKeyID: @Sendable () -> String
-    private let decodePublicKey: @Sendable (String) -> [UInt8]?
-    private let logger: Logger
-
-    /// `decodePublicKey`: turns PEM into the DER of a SubjectPublicKeyInfo; nil for what is no public key on P-256.
-    package init(
-        issuerID: String, store: any CallerKeyStore, register: CallerRegister, apps: AppCatalog,
-        now: @escaping WallClock, makeKeyID: @escaping @Sendable () -> String = CallerKey.randomID,
-        decodePublicKey: @escaping @Sendable (String) -> [UInt8]?, logger: Logger
-    ) {
-        self.issuerID = issuerID
-        self.store = store
-        self.register = register
-        self.apps = apps
-        self.now = now
-        self.makeKeyID = makeKeyID
-        self.decodePublicKey = decodePublicKey
-        self.logger = logger
-    }
+    let store: any CallerStore
+    let registry: CallerRegistry
+    let apps: AppCatalog
+    let audit: any AuditTrail
+    let now: WallClock
+    let makeKeyID: @Sendable () -> String
+    /// Turns PEM into the DER of a SubjectPublicKeyInfo; nil for what is no public key on P-256.
+    let decodePublicKey: @Sendable (String) -> [UInt8]?
+    let logger: Logger
 
     /// What an operator asks for.
     package struct Request: Sendable {
@@ -39,7 +25,7 @@ package struct CallerKeyService: Sendable {
         package let app: String
         /// The public half in PEM (`BEGIN PUBLIC KEY`).
         package let publicKey: String
-        /// What the caller may do; nil for a caller of the configuration.
+        /// What the key allows; nil for all that its caller may do with the app.
         package let scopes: Set<Scope>?
 
         package init(caller: String, app: String, publicKey: String, scopes: Set<Scope>?) {
@@ -50,34 +36,11 @@ package struct CallerKeyService: Sendable {
         }
     }
 
-    /// A caller with its keys.
-    package struct Listing: Sendable {
-        package let name: String
-        package let isConfigured: Bool
-        /// What the configuration allows it, by app slug; empty for a caller that exists by its keys alone.
-        package let scopes: [String: Set<Scope>]
-        /// In the order of issue.
-        package let keys: [ListedKey]
-    }
-
-    /// A key as it stands.
-    package struct ListedKey: Sendable {
-        package enum State: String, Sendable, CaseIterable {
-            case active
-            case revoked
-            /// It stands for no caller or app of the configuration as it is now.
-            case orphaned
-        }
-
-        package let key: CallerKey
-        package let state: State
-    }
-
-    /// Registers a public key.
+    /// Registers a public key; a caller that is not there yet is added with what the key allows.
     ///
     /// - Returns: the key with its id.
-    /// - Throws: `invalidRequest` with every broken rule, `storeUnavailable`.
-    package func issue(_ request: Request) async throws(ServiceError) -> ListedKey {
+    /// - Throws: `invalidRequest` with every broken rule, `auditUnavailable`, `storeUnavailable`.
+    package func issue(_ request: Request, by actor: Actor) async throws(ServiceError) -> CallerListing.Key {
         let violations = violations(
             caller: request.caller, app: request.app, publicKey: request.publicKey, scopes: .some(request.scopes))
         guard violations.isEmpty, let publicKey = decodePublicKey(request.publicKey) else {
@@ -87,35 +50,63 @@ package struct CallerKeyService: Sendable {
             let key = CallerKey(
                 id: makeKeyID(), caller: request.caller, app: request.app, publicKey: publicKey,
                 scopes: request.scopes, createdAt: now())
-            guard try await store.addCallerKey(key) else { continue }
+            guard registry.read({ $0.keys[key.id] == nil }) else { continue }
+            let act = AuditAct(
+                .callerCredentialIssued, by: actor, app: key.app, caller: key.caller,
+                details: ["credential": "key:\(key.id)"])
+            try await audit.record(act)
+            do throws(ServiceError) {
+                try await addCallerIfNew(request)
+                guard try await store.addCallerKey(key) else { continue }
+            } catch {
+                var failed = act
+                failed.details["failed"] = error.reason.rawValue
+                await audit.settle(failed)
+                throw error
+            }
+            registry.apply(key)
             logger.notice("Caller key issued", metadata: Self.metadata(key))
             return listed(key)
         }
         throw ServiceError(.internalError, "Internal error.", cause: "no free id for a caller key")
     }
 
-    /// Every caller, those of the configuration first, each with its keys.
-    ///
-    /// - Throws: `storeUnavailable`.
-    package func callers() async throws(ServiceError) -> [Listing] {
-        register.listings(of: try await store.callerKeys(), apps: apps)
-    }
-
     /// Revokes a caller's key, at once and for good.
     ///
-    /// - Throws: `callerKeyNotFound`, `storeUnavailable`.
-    package func revoke(_ keyID: String, of caller: String) async throws(ServiceError) -> ListedKey {
-        guard CallerKey.isID(keyID), Self.isName(caller),
+    /// - Throws: `callerCredentialNotFound`, `storeUnavailable`.
+    package func revoke(
+        _ keyID: String, of caller: String, by actor: Actor
+    ) async throws(ServiceError) -> CallerListing.Key {
+        guard CallerKey.isID(keyID), CallerName.isValid(caller),
             let key = try await store.revokeCallerKey(id: keyID, caller: caller, at: now())
         else {
             throw ServiceError(
-                .callerKeyNotFound, "This caller has no key with this id; `purser callers list` shows all.")
+                .callerCredentialNotFound, "This caller has no key with this id; `purser callers list` shows all.")
         }
+        registry.apply(key)
         logger.notice("Caller key revoked", metadata: Self.metadata(key))
+        await audit.settle(
+            AuditAct(
+                .callerCredentialRevoked, by: actor, app: key.app, caller: caller,
+                details: ["credential": "key:\(key.id)"]))
         return listed(key)
     }
 
-    private func listed(_ key: CallerKey) -> ListedKey { register.listed(key, apps: apps) }
+    private func addCallerIfNew(_ request: Request) async throws(ServiceError) {
+        guard let scopes = request.scopes, registry.read({ $0.caller(request.caller) == nil }) else { return }
+        let time = now()
+        registry.apply(
+            try await store.updateCaller(request.caller) { known in
+                known
+                    ?? StoredCaller(name: request.caller, createdAt: time, grants: [request.app: scopes])
+            })
+    }
+
+    private func listed(_ key: CallerKey) -> CallerListing.Key {
+        CallerListing.Key(
+            key: key, state: registry.read { $0.state(of: key, apps: apps) },
+            lastUsedAt: registry.uses(of: key.caller)[.key(id: key.id)])
+    }
 
     private static func metadata(_ key: CallerKey) -> Logger.Metadata {
         ["caller": "\(key.caller)", "app": "\(key.app)", "key": "\(key.id)"]
@@ -139,18 +130,12 @@ extension CallerKeyService {
 
     /// The scopes of a request, which may say with null that it has none; nil when they cannot be read.
     private static func scopes(_ fields: inout FieldReader) -> Set<Scope>?? {
-        let isGiven = fields.holds("scopes") && fields.peek("scopes") != .null
-        guard let names = fields.array("scopes", isRequired: false, takesNull: true, expected: "a list of scopes")
-        else { return isGiven ? nil : .some(nil) }
-        let scopes = names.compactMap { name in
-            if case .string(let text) = name { Scope(rawValue: text) } else { nil }
+        if fields.peek("scopes") == .null {
+            _ = fields.array("scopes", isRequired: false, takesNull: true, expected: "a list of scopes")
+            return .some(nil)
         }
-        guard scopes.count == names.count else {
-            let known = Scope.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-            fields.note("scopes", "enum", "Each of `scopes` must be one of \(known).")
-            return nil
-        }
-        return .some(Set(scopes))
+        guard fields.holds("scopes") else { return .some(nil) }
+        return Scope.read("scopes", &fields).map { .some($0) }
     }
 
     /// Every broken rule; what is nil could not be read, and its rule has been told.
@@ -161,9 +146,7 @@ extension CallerKeyService {
         func refuse(_ field: String, _ rule: String, _ message: String) {
             violations.append(Violation(field: field, rule: rule, message: message))
         }
-        if !Self.isName(caller) {
-            refuse("name", "format", "A caller's name is 1 to 63 of `a`–`z`, `0`–`9` and `-`, not beginning with `-`.")
-        }
+        if !CallerName.isValid(caller) { refuse("name", "format", CallerName.rule) }
         let isAppKnown = app.map { (try? apps.app($0)) != nil } ?? false
         if app != nil, !isAppKnown {
             refuse("app", "unknown", "No app is configured under this name; the configuration's `apps` lists them.")
@@ -172,32 +155,29 @@ extension CallerKeyService {
             refuse("publicKey", "format", "`publicKey` must be a P-256 public key in PEM (`BEGIN PUBLIC KEY`).")
         }
         guard let scopes else { return violations }
-        switch (register.configuredCaller(caller), scopes) {
-        case (_?, _?):
+        let (known, isConfigured) = registry.read { ($0.caller(caller), $0.configuredCaller(caller) != nil) }
+        let granted = app.flatMap { known?.scopes[$0] }
+        switch (known, scopes) {
+        case (_?, _?) where isConfigured:
             refuse(
                 "scopes", "configured",
                 "The configuration says what this caller may do; leave `scopes` out, or choose another name.")
-        case (let caller?, nil) where isAppKnown && app.flatMap { caller.scopes[$0] } == nil:
-            refuse("app", "scopes", "The configuration gives this caller no scope for this app; add one there.")
-        case (nil, nil):
+        case (_?, nil) where isAppKnown && granted == nil:
             refuse(
-                "scopes", "required",
-                "The configuration has no caller of this name; say with `scopes` what a new one may do.")
+                "app", "scopes",
+                "This caller has no scope for this app; "
+                    + (isConfigured ? "add one in the configuration." : "grant one first (`purser callers grant`)."))
+        case (_?, let scopes?) where isAppKnown && !scopes.isSubset(of: granted ?? []):
+            let missing = scopes.subtracting(granted ?? []).map { "`\($0.rawValue)`" }.sorted()
+            refuse(
+                "scopes", "granted",
+                "A key allows no more than its caller may do, which lacks \(missing.joined(separator: ", ")).")
+        case (nil, nil):
+            refuse("scopes", "required", "There is no caller of this name; say with `scopes` what a new one may do.")
         case (nil, let scopes?) where scopes.isEmpty:
             refuse("scopes", "empty", "A key without any scope is of no use; name at least one.")
         default: break
         }
         return violations
-    }
-
-    private static func isName(_ text: String) -> Bool {
-        (1...63).contains(text.utf8.count) && text.utf8.first != UInt8(ascii: "-")
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"):
-                    true
-                default: false
-                }
-            }
     }
 }

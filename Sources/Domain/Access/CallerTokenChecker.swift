@@ -3,7 +3,7 @@ package import Foundation
 /// Finds out who signed a caller's JWT, and checks it as Apple would.
 ///
 /// The key is looked up for every token, so that a revocation takes effect at once. A token whose key is unknown costs as
-/// much as one whose signature is wrong.
+/// much as one whose signature is wrong. The same tokens are taken at the Apple-compatible doors and on `/v1`.
 package struct CallerTokenChecker: Sendable {
     /// What `aud` must be.
     package static let audience = "appstoreconnect-v1"
@@ -13,8 +13,7 @@ package struct CallerTokenChecker: Sendable {
     static let tolerance: TimeInterval = 60
 
     private let issuerID: String
-    private let store: any CallerKeyStore
-    private let register: CallerRegister
+    private let registry: CallerRegistry
     private let apps: AppCatalog
     private let now: WallClock
     private let read: @Sendable (String) -> CallerToken?
@@ -22,48 +21,46 @@ package struct CallerTokenChecker: Sendable {
     /// `issuerID`: this installation's, which every token must name; `read`: takes a token apart, nil for what is no JWT of
     /// algorithm ES256.
     package init(
-        issuerID: String, store: any CallerKeyStore, register: CallerRegister, apps: AppCatalog,
-        now: @escaping WallClock, read: @escaping @Sendable (String) -> CallerToken?
+        issuerID: String, registry: CallerRegistry, apps: AppCatalog, now: @escaping WallClock,
+        read: @escaping @Sendable (String) -> CallerToken?
     ) {
         self.issuerID = issuerID
-        self.store = store
-        self.register = register
+        self.registry = registry
         self.apps = apps
         self.now = now
         self.read = read
     }
 
-    /// Who a token comes from, and the app that it is for.
-    package struct Bearer: Sendable {
-        package let caller: Caller
-        package let app: App
-
-        package init(caller: Caller, app: App) {
-            self.caller = caller
-            self.app = app
-        }
+    /// What a token came to.
+    enum Finding {
+        case bearer(AuthenticatedCaller)
+        /// Why it is refused, and the key that it claims to be signed with, where that could be one.
+        case refused(cause: String, claimedKey: String?)
+        /// It is no JWT at all.
+        case notAToken
     }
 
-    /// The bearer of a token.
-    ///
-    /// - Throws: `unauthenticated`, with the fault as its cause; `storeUnavailable`.
-    package func bearer(of text: String) async throws(ServiceError) -> Bearer {
-        guard let token = read(text) else { throw Self.refusal("it is no JWT signed with ES256") }
-        if let fault = fault(in: token) { throw Self.refusal(fault) }
-        guard let keyID = token.keyID, CallerKey.isID(keyID) else { throw Self.refusal("`kid` is no key id") }
-        let key = try await store.callerKey(id: keyID)
+    /// Whose a token is.
+    func finding(on text: String) -> Finding {
+        guard let token = read(text) else { return .notAToken }
+        let keyID = token.keyID.flatMap { CallerKey.isID($0) ? $0 : nil }
+        func refuse(_ cause: String) -> Finding { .refused(cause: cause, claimedKey: keyID) }
+        if let fault = fault(in: token) { return refuse(fault) }
+        guard let keyID else { return refuse("`kid` is no key id") }
+        let (key, caller) = registry.read { index in (index.keys[keyID], index.keys[keyID].flatMap(index.bearer(of:))) }
         let isSigned = token.isSigned(key?.publicKey ?? Self.decoy)
-        guard let key else { throw Self.refusal("no key has the id that `kid` names") }
-        guard isSigned else { throw Self.refusal("the signature is not that of key \(key.id)") }
-        guard key.revokedAt == nil else { throw Self.refusal("key \(key.id) is revoked") }
-        guard let caller = register.bearer(of: key) else {
-            throw Self.refusal("key \(key.id) stands for no caller: `\(key.caller)` has left the configuration")
+        guard let key else { return refuse("no key has the id that `kid` names") }
+        guard isSigned else { return refuse("the signature is not that of key \(key.id)") }
+        guard key.revokedAt == nil else { return refuse("key \(key.id) is revoked") }
+        guard let caller else {
+            return refuse(
+                "key \(key.id) stands for nobody: `\(key.caller)` is gone, or may do nothing with `\(key.app)`")
         }
         guard let app = try? apps.app(key.app) else {
-            throw Self.refusal("key \(key.id) is for app `\(key.app)`, which is not configured")
+            return refuse("key \(key.id) is for app `\(key.app)`, which is not configured")
         }
-        guard token.bundleID == app.bundleID else { throw Self.refusal("`bid` is not the app of key \(key.id)") }
-        return Bearer(caller: caller, app: app)
+        guard token.bundleID == app.bundleID else { return refuse("`bid` is not the app of key \(key.id)") }
+        return .bearer(AuthenticatedCaller(caller: caller, credential: .key(id: key.id), app: app))
     }
 
     /// The first claim that is wrong whoever signed, if any.
@@ -80,13 +77,6 @@ package struct CallerTokenChecker: Sendable {
         }
         guard issuedAt <= now + Self.tolerance else { return "`iat` is in the future" }
         return expiresAt.timeIntervalSince(issuedAt) > Self.maximumLifetime ? "it lasts more than an hour" : nil
-    }
-
-    private static func refusal(_ cause: String) -> ServiceError {
-        ServiceError(
-            .unauthenticated,
-            "Send `Authorization: Bearer` with a JWT signed with a caller key (`purser callers issue-key` makes one).",
-            cause: "caller token refused: \(cause)")
     }
 
     /// The generator of P-256 as a public key: something to check a signature with when there is no key.

@@ -89,7 +89,12 @@ struct AppBudgets: Sendable {
     private mutating func withBudget(
         _ key: BudgetKey, app: String, _ policy: RatePolicy, _ body: (inout RateBudget) -> Void
     ) {
-        body(&budgets[key, default: policy.budget(key, app: app)])
+        func use(_ budget: inout RateBudget) {
+            // Callers come and go while the budget is in use.
+            budget.knownCallers = policy.callers[app]
+            body(&budget)
+        }
+        use(&budgets[key, default: policy.budget(key, app: app)])
     }
 }
 
@@ -111,7 +116,7 @@ struct RateBudget: Sendable {
     /// Nil where calls are only counted.
     let limit: RateLimit?
     /// How many callers share it, where that is known.
-    let knownCallers: Int?
+    var knownCallers: Int?
     /// Until when Apple has asked to wait.
     var blockedUntil: BudgetTime?
     private(set) var interactive = SharedCount()

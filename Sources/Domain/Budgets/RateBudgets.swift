@@ -12,19 +12,26 @@ package final class RateBudgets: CallBudget {
     /// Apps share a lock with 1 in so many others.
     private static let shardCount = 256
 
-    let policy: RatePolicy
+    private let currentPolicy: Mutex<RatePolicy>
     let clock: BudgetClock
     let shards: [Shard]
 
     package init(policy: RatePolicy, clock: BudgetClock) {
-        self.policy = policy
+        currentPolicy = Mutex(policy)
         self.clock = clock
         shards = (0..<Self.shardCount).map { _ in Shard() }
     }
 
+    /// What the budgets hold calls to at present.
+    var policy: RatePolicy { currentPolicy.withLock(\.self) }
+
+    /// Takes note of how many callers share each app's limits, by its slug, from now on.
+    package func share(among callers: [String: Int]) { currentPolicy.withLock { $0.callers = callers } }
+
     package func admit(_ call: BudgetedCall) -> BudgetDecision {
+        let policy = policy
         // The clock is read under the lock, so that no budget sees time go back.
-        shard(of: call.app).apps.withLock { apps in
+        return shard(of: call.app).apps.withLock { apps in
             apps[call.app, default: AppBudgets()].admit(call, policy, at: clock.time)
         }
     }

@@ -5,7 +5,7 @@ package struct RatePolicy: Sendable {
     /// How many calls a caller may make about one app in any hour, all endpoints together, by the caller's name.
     package let quotas: [String: Int]
     /// How many callers may ask about an app, by its slug; they share its limits.
-    package let callers: [String: Int]
+    package var callers: [String: Int]
 
     package init(
         limits: [AppStoreEnvironment: [String: RateLimit]], quotas: [String: Int] = [:], callers: [String: Int] = [:]

@@ -175,7 +175,9 @@ extension ServiceError {
         case appNotFound = "app-not-found"
         case linkNotFound = "link-not-found"
         case orderNotFound = "order-not-found"
-        case callerKeyNotFound = "caller-key-not-found"
+        case callerNotFound = "caller-not-found"
+        case callerCredentialNotFound = "caller-credential-not-found"
+        case callerConflict = "caller-conflict"
         case keyNotFound = "key-not-found"
         case caseNotFound = "case-not-found"
         case deliveryNotFound = "delivery-not-found"
@@ -229,14 +231,16 @@ extension ServiceError {
                 .environmentNotAllowed, .appleRejected, .idempotencyKeyReused, .notificationNotSigned,
                 .receiptNotSigned:
                 .invalidArgument
-            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerKeyNotFound, .keyNotFound, .caseNotFound,
+            case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerNotFound,
+                .callerCredentialNotFound, .keyNotFound, .caseNotFound,
                 .deliveryNotFound, .notificationNotFound, .receiptNotFound:
                 .notFound
             case .methodNotAllowed: .unimplemented
             case .snapshotExpired, .cursorExpired, .notificationTooOld: .outOfRange
             case .unauthenticated, .signatureInvalid: .unauthenticated
             case .missingScope: .permissionDenied
-            case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .ownedByAnotherUser, .noProductionRelease,
+            case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .callerConflict,
+                .ownedByAnotherUser, .noProductionRelease,
                 .noOpenCase,
                 .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
                 .failedPrecondition

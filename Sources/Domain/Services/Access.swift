@@ -1,22 +1,32 @@
+import Foundation
 package import Logging
 
 /// Who may call, and by what they prove it.
 package struct Access: Sendable {
-    /// Callers by bearer token.
-    package let directory: CallerDirectory
-    /// Issues, lists and revokes callers' keys.
+    /// Every caller, in memory.
+    package let registry: CallerRegistry
+    /// Finds the caller of a request.
+    package let resolver: CallerResolver
+    /// Slows guessing down, at all listeners together.
+    package let failedAttempts: FailedAttempts
+    /// Adds, changes and removes callers.
+    package let administration: CallerAdministration
+    /// Issues and revokes callers' keys.
     package let keys: CallerKeyService
-    /// Checks the JWTs that callers sign with them.
-    package let tokens: CallerTokenChecker
+    /// Tells of callers that need a look.
+    package let report: CallerReport
+    private let store: any CallerStore
+    private let clock: ServiceClock
+    private let logger: Logger
 
-    /// What callers prove themselves by, and how it is read.
+    /// What callers prove themselves by, and how it is made and read.
     package struct Credentials: Sendable {
         /// This installation's, which every caller's JWT must name: a UUID.
         package var issuerID: String
-        /// The bearer tokens of the configuration.
-        package var bearerTokens: [CallerDirectory.Credential]
         /// SHA-256; what cannot be computed is empty and matches nothing.
         package var digest: @Sendable ([UInt8]) -> [UInt8]
+        /// Draws a bearer token.
+        package var makeToken: @Sendable () throws -> OpaqueToken
         /// Makes the id of a caller's key.
         package var makeKeyID: @Sendable () -> String
         /// Turns PEM into the DER of a SubjectPublicKeyInfo; nil for what is no public key on P-256.
@@ -25,15 +35,15 @@ package struct Access: Sendable {
         package var readToken: @Sendable (String) -> CallerToken?
 
         package init(
-            issuerID: String, bearerTokens: [CallerDirectory.Credential],
-            digest: @escaping @Sendable ([UInt8]) -> [UInt8],
+            issuerID: String, digest: @escaping @Sendable ([UInt8]) -> [UInt8],
+            makeToken: @escaping @Sendable () throws -> OpaqueToken,
             makeKeyID: @escaping @Sendable () -> String = CallerKey.randomID,
             decodePublicKey: @escaping @Sendable (String) -> [UInt8]?,
             readToken: @escaping @Sendable (String) -> CallerToken?
         ) {
             self.issuerID = issuerID
-            self.bearerTokens = bearerTokens
             self.digest = digest
+            self.makeToken = makeToken
             self.makeKeyID = makeKeyID
             self.decodePublicKey = decodePublicKey
             self.readToken = readToken
@@ -41,21 +51,74 @@ package struct Access: Sendable {
     }
 
     package struct Ports: Sendable {
-        package var store: any CallerKeyStore
+        package var store: any CallerStore
         package var credentials: Credentials
+        /// Is told how many callers share the budgets of each app.
+        package var budgets: RateBudgets
+        package var audit: any AuditTrail
         package var clock: ServiceClock
         package var logger: Logger
     }
 
     init(_ ports: Ports, settings: Services.Settings) {
-        let (credentials, now) = (ports.credentials, ports.clock.now)
-        let register = CallerRegister(configured: settings.callers)
-        directory = CallerDirectory(credentials: credentials.bearerTokens, digest: credentials.digest)
+        let (credentials, now, budgets) = (ports.credentials, ports.clock.now, ports.budgets)
+        let registry = CallerRegistry(configured: settings.callers, now: now) { budgets.share(among: $0) }
+        self.registry = registry
+        store = ports.store
+        clock = ports.clock
+        logger = ports.logger
+        failedAttempts = FailedAttempts(now: ports.clock.monotonicNow)
+        resolver = CallerResolver(
+            registry: registry,
+            tokens: CallerTokenChecker(
+                issuerID: credentials.issuerID, registry: registry, apps: settings.apps, now: now,
+                read: credentials.readToken),
+            digest: credentials.digest, now: now)
+        administration = CallerAdministration(
+            store: ports.store, registry: registry, apps: settings.apps, policy: settings.callerPolicy,
+            audit: ports.audit, makeToken: credentials.makeToken, digest: credentials.digest, now: now,
+            logger: ports.logger)
         keys = CallerKeyService(
-            issuerID: credentials.issuerID, store: ports.store, register: register, apps: settings.apps, now: now,
-            makeKeyID: credentials.makeKeyID, decodePublicKey: credentials.decodePublicKey, logger: ports.logger)
-        tokens = CallerTokenChecker(
-            issuerID: credentials.issuerID, store: ports.store, register: register, apps: settings.apps, now: now,
-            read: credentials.readToken)
+            issuerID: credentials.issuerID, store: ports.store, registry: registry, apps: settings.apps,
+            audit: ports.audit, now: now, makeKeyID: credentials.makeKeyID,
+            decodePublicKey: credentials.decodePublicKey, logger: ports.logger)
+        report = CallerReport(registry: registry, apps: settings.apps, policy: settings.callerPolicy, now: now)
+    }
+
+    /// Takes up what the store knows of callers: before anybody can ask.
+    ///
+    /// - Throws: `storeUnavailable`.
+    package func load() async throws(ServiceError) {
+        try await registry.refresh(from: store)
+        try await registry.resumeUses(from: store)
+    }
+
+    /// Keeps the registry up with the store, until the task is cancelled.
+    func run() async {
+        var isWell = true
+        while (try? await clock.sleep(CallerRegistry.refreshInterval)) != nil {
+            do throws(ServiceError) {
+                try await registry.refresh(from: store)
+                isWell = true
+            } catch {
+                // Nobody else can change this store while we have it: what is known of callers stays right meanwhile.
+                if isWell, !Task.isCancelled { tell("Callers cannot be kept up to date", error) }
+                isWell = false
+            }
+        }
+    }
+
+    /// Keeps when callers were last here, and counts them anew, as tokens expire: to be called each minute, and at the end.
+    package func keepUses() async {
+        registry.count()
+        do throws(ServiceError) {
+            try await registry.saveUses(to: store)
+        } catch {
+            tell("When callers were last here cannot be kept", error)
+        }
+    }
+
+    private func tell(_ message: Logger.Message, _ error: ServiceError) {
+        logger.error(message, metadata: ["cause": "\(error.cause ?? error.message)"])
     }
 }

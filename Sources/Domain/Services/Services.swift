@@ -42,7 +42,7 @@ package struct Services: Sendable {
     package var loops: [@Sendable () async -> Void] {
         var loops = [
             refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, refunds.quarantine.run,
-            purchases.receiptConfirmer.run, operations.owners.run,
+            purchases.receiptConfirmer.run, operations.owners.run, access.run,
         ]
         if let history = refunds.history { loops.append(history.run) }
         if let steady = clock.steady {
@@ -56,7 +56,7 @@ package struct Services: Sendable {
 
 extension Services {
     /// All that a store must be.
-    package typealias Store = CallerKeyStore & CaseStore & ConsentStore & DeliveryStore & EventStore & LinkStore
+    package typealias Store = CallerStore & CaseStore & ConsentStore & DeliveryStore & EventStore & LinkStore
         & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & TransactionMemory
 
     /// What services need of the world, group by group; any of it can be replaced by itself.
@@ -116,7 +116,8 @@ extension Services {
                 signedData: signedData, pageTokens: pageTokens, clock: clock, makeSnapshotID: makeSnapshotID,
                 makeID: makeID, digest: digest,
                 logger: logger)
-            access = Access.Ports(store: store, credentials: credentials, clock: clock, logger: logger)
+            access = Access.Ports(
+                store: store, credentials: credentials, budgets: budgets, audit: audit, clock: clock, logger: logger)
             operations = Operations.Ports(
                 maintenance: store, deliveries: store, events: store, changes: changes, budgets: budgets, clock: clock)
         }
@@ -126,7 +127,8 @@ extension Services {
     package struct Settings: Sendable {
         package var apps: AppCatalog
         /// Those whom the configuration names.
-        package var callers: [Caller] = []
+        package var callers: [ConfiguredCaller] = []
+        package var callerPolicy = CallerPolicy()
         /// How an answer goes to Apple.
         package var dispatch = DispatchPolicy()
         /// How long an answer waits for what becomes of it when its caller does not say.

@@ -188,3 +188,14 @@ package struct PageTokenCoder: Sendable {
         return (Array(bytes[..<Self.codeLength]), Array(bytes[Self.codeLength...]))
     }
 }
+
+extension [UInt8] {
+    /// Compares authentication codes in a time that depends on their length alone, so that it tells nothing about how close a
+    /// guess was.
+    func isEqualInConstantTime(to other: [UInt8]) -> Bool {
+        guard count == other.count else { return false }
+        var difference: UInt8 = 0
+        for index in indices { difference |= self[index] ^ other[index] }
+        return difference == 0
+    }
+}

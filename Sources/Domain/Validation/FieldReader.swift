@@ -161,6 +161,9 @@ extension FieldReader {
     /// The name of a field of the body as the caller would write it.
     func qualified(_ name: String) -> String { prefix + name }
 
+    /// The names of the fields that have not been read yet, in ascending order.
+    var names: [String] { body.keys.sorted() }
+
     /// Whether the body has a field that has not been read yet.
     package func holds(_ name: String) -> Bool { body[name] != nil }
 

@@ -43,7 +43,7 @@ package struct AppleProxyCalls: Sendable {
     /// - Returns: Apple's answer, or one like it.
     /// - Throws: what the door, the rules of consumption or its service throw.
     func answer(
-        _ call: AppleProxyCall, _ request: Request, _ body: [UInt8], _ bearer: CallerTokenChecker.Bearer,
+        _ call: AppleProxyCall, _ request: Request, _ body: [UInt8], _ bearer: (caller: Caller, app: App),
         deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> Response {
         let upstream = UpstreamCall(

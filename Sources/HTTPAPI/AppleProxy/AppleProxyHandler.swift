@@ -15,7 +15,7 @@ package struct AppleProxyHandler: Sendable {
 
     private let options: RequestHandler.Options
     private let calls: AppleProxyCalls
-    private let authenticator: AppleProxyAuthenticator
+    private let authenticator: Authenticator
     private let logger: Logger
     let meter: RequestMeter
     let clock: HTTPDateClock
@@ -26,7 +26,7 @@ package struct AppleProxyHandler: Sendable {
     ///
     /// `now` dates the `Date` and `Retry-After` headers.
     package init(
-        _ options: RequestHandler.Options, calls: AppleProxyCalls, authenticator: AppleProxyAuthenticator,
+        _ options: RequestHandler.Options, calls: AppleProxyCalls, authenticator: Authenticator,
         metrics: any MetricsFactory,
         now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
     ) {
@@ -75,7 +75,11 @@ package struct AppleProxyHandler: Sendable {
     private func answer(
         _ request: Request, _ channel: any Channel, deadline: ContinuousClock.Instant, _ record: inout AccessRecord
     ) async throws -> Response {
-        let bearer = try await authenticator.bearer(of: request, from: channel)
+        let finding = try authenticator.caller(of: request, from: channel, trusting: options.trustedProxies)
+        // Apple's paths name no app, so that the credential must; with any other a caller that is allowed a second app would
+        // ask for something else than before.
+        guard let app = finding.found.app else { throw authenticator.withoutApp(from: channel) }
+        let bearer = (caller: finding.found.caller, app: app)
         record.caller = bearer.caller.name
         let call: AppleProxyCall
         switch calls.match(request) {
@@ -91,39 +95,8 @@ package struct AppleProxyHandler: Sendable {
         let limit = call.kind == .imageUpload ? options.maximumBodyBytes : Self.maximumJSONBytes
         let body = try await RequestBodyReader.collect(
             request, maximumBytes: min(limit, options.maximumBodyBytes))
-        return try await calls.answer(call, request, body, bearer, deadline: deadline)
-    }
-}
-
-/// Finds out which caller a request at an Apple-compatible door comes from, by the JWT that it signed.
-package struct AppleProxyAuthenticator: Sendable {
-    private let tokens: CallerTokenChecker
-    private let throttle: FailedAttempts
-
-    /// - Parameters:
-    ///   - tokens: checks the callers' JWTs.
-    ///   - now: a monotonic clock, for the throttle.
-    package init(
-        tokens: CallerTokenChecker, now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
-    ) {
-        self.tokens = tokens
-        throttle = FailedAttempts(now: now)
-    }
-
-    /// The bearer of a request's token.
-    ///
-    /// - Throws: `unauthenticated`, `tooManyFailedAttempts` for a source that keeps failing, `storeUnavailable`. A right
-    ///   token is always let in.
-    func bearer(
-        of request: Request, from channel: any Channel
-    ) async throws(ServiceError) -> CallerTokenChecker.Bearer {
-        do throws(ServiceError) {
-            guard let token = BearerCredential.token(request.headers[.authorization]) else {
-                throw ServiceError(.unauthenticated, "No bearer token.", cause: "no bearer token was sent")
-            }
-            return try await tokens.bearer(of: token)
-        } catch {
-            throw error.reason == .unauthenticated ? throttle.answer(to: error, of: channel) : error
-        }
+        let answer = try await calls.answer(call, request, body, bearer, deadline: deadline)
+        if request.method == .get { try authenticator.check(finding) }
+        return answer
     }
 }

@@ -1,0 +1,48 @@
+import Synchronization
+
+/// Counts failed attempts to authenticate by where they came from and by whom they claim to be, so that guessing is slow.
+///
+/// Whoever fails more often than `allowedPerWindow` in a window is told to wait; a right credential is let in all the same, so
+/// that nobody can shut a caller out by failing in its name. Keys: source, claim. Bound: `maximumCounts`; those beyond are
+/// counted together, so that nobody makes the others forgotten.
+package final class FailedAttempts: Sendable {
+    package static let allowedPerWindow = 30
+    static let window = Duration.seconds(60)
+    package static let maximumCounts = 10_000
+    private static let others = "others"
+
+    private struct State {
+        var started: ContinuousClock.Instant
+        var counts: [String: Int] = [:]
+    }
+
+    private let now: @Sendable () -> ContinuousClock.Instant
+    private let state: Mutex<State>
+
+    /// `now`: a monotonic clock.
+    package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }) {
+        self.now = now
+        state = Mutex(State(started: now()))
+    }
+
+    /// Notes a failure.
+    ///
+    /// - Parameters:
+    ///   - source: the address that it came from; nil for a Unix socket, or where nobody who is trusted tells.
+    ///   - claim: what the credential claims to be, where it names something that could exist.
+    /// - Returns: how long to wait, if either has used up its attempts.
+    package func note(from source: String?, claim: String?) -> Duration? {
+        let instant = now()
+        return state.withLock { state in
+            if state.started + Self.window <= instant { state = State(started: instant) }
+            var isTooMany = false
+            for key in ["source \(source ?? "unknown")", claim.map { "claim \($0)" }].compactMap(\.self) {
+                let isCounted = state.counts[key] != nil || state.counts.count < Self.maximumCounts
+                let key = isCounted ? key : Self.others
+                state.counts[key, default: 0] += 1
+                if state.counts[key, default: 0] > Self.allowedPerWindow { isTooMany = true }
+            }
+            return isTooMany ? instant.duration(to: state.started + Self.window) : nil
+        }
+    }
+}
