@@ -1,6 +1,6 @@
 import AppStoreAPI
 import Curl
-import Domain
+package import Domain
 import Foundation
 
 /// Asks Apple what it thinks of a token, by a call that can change nothing.
@@ -45,6 +45,24 @@ struct TokenProbe: Sendable {
         } catch {
             // The calls that wait for this will meet the same failure and tell it.
             return .nothing
+        }
+    }
+}
+
+// MARK: For operators
+
+extension AppStoreClient: KeyProbe {
+    /// How long Apple may take.
+    private static let patience = Duration.seconds(10)
+
+    package func verdict(
+        on token: BearerToken, for app: App, in environment: AppStoreEnvironment
+    ) async -> KeyVerdict {
+        let probe = TokenProbe(transport: transport, budget: budget)
+        return switch await probe.ask(token, app, environment, within: Self.patience) {
+        case .accepted: .accepted
+        case .refused: .refused
+        case .nothing: .noAnswer
         }
     }
 }

@@ -1,4 +1,5 @@
 import Domain
+import Foundation
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -9,13 +10,58 @@ enum RequestBodyReader {
     ///
     /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
     static func read(_ request: Request, _ body: Route.Body, maximumBytes: Int) async throws(ServiceError) -> [UInt8]? {
-        guard body != .none else { return nil }
+        guard body != .none, body != .secretPEM else { return nil }
         let isDeclared = isJSON(request.headers[.contentType])
         guard isDeclared || body == .optionalJSON else { throw undeclared }
         let bytes = try await collect(request, maximumBytes: maximumBytes)
         if body == .optionalJSON, bytes.isEmpty { return Array("{}".utf8) }
         guard isDeclared else { throw undeclared }
         return bytes
+    }
+
+    /// The bytes of a body that is a secret; nil when the route takes none. What they came in is wiped.
+    ///
+    /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
+    static func readSecret(
+        _ request: Request, _ body: Route.Body, maximumBytes: Int
+    ) async throws(ServiceError) -> SecretText? {
+        guard body == .secretPEM else { return nil }
+        guard mediaType(request.headers[.contentType]) == "application/x-pem-file" else {
+            throw ServiceError(.unsupportedMediaType, "Send the key file as `Content-Type: application/x-pem-file`.")
+        }
+        var pieces: [ByteBuffer] = []
+        defer { for piece in pieces { wipe(piece) } }
+        var count = 0
+        do {
+            for try await piece in request.body {
+                pieces.append(piece)
+                count += piece.readableBytes
+                guard count <= maximumBytes else { throw NIOTooManyBytesError(maxBytes: maximumBytes) }
+            }
+        } catch is NIOTooManyBytesError {
+            throw ServiceError(.payloadTooLarge, "The key file is larger than \(maximumBytes) bytes.")
+        } catch {
+            // The client has broken off, or was cut off; nobody reads this.
+            throw ServiceError(.internalError, "Internal error.", cause: "\(type(of: error)): \(error)")
+        }
+        return SecretText(maximumCount: count) { memory in
+            var position = 0
+            for piece in pieces {
+                piece.withUnsafeReadableBytes { bytes in
+                    UnsafeMutableRawBufferPointer(rebasing: memory[position...]).copyMemory(from: bytes)
+                    position += bytes.count
+                }
+            }
+            return position
+        }
+    }
+
+    /// Overwrites what a buffer holds, also for others that share its memory: all of them are pieces of the same body.
+    private static func wipe(_ piece: ByteBuffer) {
+        piece.withUnsafeReadableBytes { bytes in
+            guard let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress) else { return }
+            explicit_bzero(start, bytes.count)
+        }
     }
 
     /// Whether a request brings a body that its route does not take, and that somebody may think is heeded.
@@ -47,8 +93,9 @@ enum RequestBodyReader {
         }
     }
 
-    private static func isJSON(_ contentType: String?) -> Bool {
-        guard let mediaType = contentType?.split(separator: ";").first else { return false }
-        return mediaType.lowercased().filter { $0 != " " } == "application/json"
+    private static func isJSON(_ contentType: String?) -> Bool { mediaType(contentType) == "application/json" }
+
+    private static func mediaType(_ contentType: String?) -> String? {
+        contentType?.split(separator: ";").first?.lowercased().filter { $0 != " " }
     }
 }

@@ -155,6 +155,7 @@ package struct RequestHandler: Sendable {
             requestID: context.requestID, headers: request.headers, preferences: preferences,
             parameters: parameters, query: try QueryString.parse(request.uri.query),
             body: try await RequestBodyReader.read(request, route.body, maximumBytes: maximumBytes),
+            secretBody: try await RequestBodyReader.readSecret(request, route.body, maximumBytes: maximumBytes),
             hasUnexpectedBody: try await RequestBodyReader.hasUnexpected(
                 request, route.body, maximumBytes: maximumBytes),
             caller: context.caller, actor: context.actor,

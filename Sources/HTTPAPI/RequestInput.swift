@@ -13,6 +13,8 @@ package struct RequestInput: Sendable {
     let query: [(name: String, value: String)]
     /// The whole body; nil where the route takes none.
     let body: [UInt8]?
+    /// The whole body of a route that takes a secret.
+    let secretBody: SecretText?
     /// Whether a body came where the route takes none, and which would be ignored.
     let hasUnexpectedBody: Bool
     /// Who asks; nil on listeners that do not authenticate.

@@ -133,6 +133,8 @@ package struct Route: Sendable {
         case json
         /// One JSON object or nothing, which counts as an empty object.
         case optionalJSON
+        /// A PEM file with a secret: it never becomes text, and what it came in is wiped.
+        case secretPEM
     }
 
     package let method: HTTPRequest.Method

@@ -217,7 +217,7 @@ package enum Routes {
             Route(
                 .get, "/v1/apps/{app}/users/{user}/auditPseudonym", .open, in: services.apps, body: .none,
                 handler: ConsentRoutes(service: services.refunds.consent).auditPseudonym),
-        ] + callers(services)
+        ] + callers(services) + keys(services)
     }
 
     /// Who may call.
@@ -237,6 +237,23 @@ package enum Routes {
             Route(.delete, one + "/bindings/{kind}/{value}", .open, handler: callers.unbind),
             Route(.post, one + "/keys", .open, body: .json, handler: callers.issueKey),
             Route(.delete, one + "/keys/{keyId}", .open, handler: callers.revokeKey),
+        ]
+    }
+
+    /// The signing keys, for operators.
+    private static func keys(_ services: Services) -> [Route] {
+        let (keys, key) = (KeyRoutes(keys: services.keys, apps: services.apps), "/v1/keys/{keyId}")
+        return [
+            Route(.get, "/v1/keys", .open, handler: keys.list),
+            Route(.post, "/v1/keys:rewrap", .open, handler: keys.rewrap),
+            Route(.get, key, .open, handler: keys.get),
+            Route(.delete, key, .open, handler: keys.delete),
+            Route(.post, key + ":import", .open, body: .secretPEM, handler: keys.importKey)
+                .taking(bodyBytes: KeyRoutes.maximumKeyBytes),
+            Route(.post, key + ":check", .open, handler: keys.check),
+            Route(.post, key + ":activate", .open, body: .optionalJSON, handler: keys.activate),
+            Route(.post, key + ":retire", .open, handler: keys.retire),
+            Route(.post, key + ":revoke", .open, handler: keys.revoke),
         ]
     }
 

@@ -63,7 +63,9 @@ extension KeyCustodian: KeyAdministration {
         return try await acts.run { () throws(ServiceError) in
             let details = try await self.key(keyID)
             try self.requireSignable(details)
-            let changed = wanted.filter { !details.activeApps.contains($0) }
+            // A take-over is confirmed by activating the key that has taken over.
+            let takeovers = Set(self.ring.takeovers.filter { $0.keyID == keyID }.map(\.app))
+            let changed = wanted.filter { !details.activeApps.contains($0) || takeovers.contains($0) }
             guard !changed.isEmpty else { return details }
             let acts = changed.map { app in
                 AuditAct(
@@ -235,7 +237,8 @@ extension KeyCustodian {
         if let same = ring.facts.first(where: { $0.fingerprint == fingerprint }) {
             throw ServiceError(
                 .keyConflict,
-                "This is the private key of `\(same.keyID)`; a key has one id. App Store Connect shows which file has which.")
+                "This is the private key of `\(same.keyID)`; a key has one id. App Store Connect shows which file has which."
+            )
         }
     }
 
@@ -263,7 +266,8 @@ extension KeyCustodian {
     }
 
     private static func taken(_ keyID: String) -> ServiceError {
-        ServiceError(.keyConflict, "There is a key `\(keyID)` already; `purser keys show \(keyID)` tells where it comes from.")
+        ServiceError(
+            .keyConflict, "There is a key `\(keyID)` already; `purser keys show \(keyID)` tells where it comes from.")
     }
 
     private static func requireUndeclared(_ details: KeyDetails) throws(ServiceError) {

@@ -76,18 +76,42 @@ extension KeyCustodian {
                 return nil
             }
         }
-        let remaining = Set(try await store.sealedSecrets().map(\.masterKeyID))
-        let dropped = await Blocking.run { [vault] in
-            Result { () throws(SecretFileError) in try vault.forgetEarlier(except: remaining) }
+        let inStore = Set(try await store.sealedSecrets().map(\.masterKeyID))
+        let files = await Blocking.run { [vault, settings] in
+            SealedFileRewrap(settings.sealedFiles(), with: vault, alsoNeeded: inStore)
         }
-        if case .failure(let error) = dropped {
+        if let problem = files.cleaningProblem {
             logger.warning(
                 "The earlier master key could not be taken out of its file; the next rewrap does it",
-                metadata: ["cause": "\(error)"])
+                metadata: ["cause": "\(problem)"])
         }
         return MasterKeyChange(
-            masterKeyID: present, rewrapped: count,
-            failures: failures.withLock { $0.sorted { $0.key < $1.key }.map(\.value) },
+            masterKeyID: present, rewrapped: count + files.count,
+            failures: failures.withLock { $0.sorted { $0.key < $1.key }.map(\.value) } + files.failures,
             fileToClean: vault.fileToClean)
+    }
+}
+
+/// What became of the files with sealed secrets, and of the master keys that nothing needs any more. Blocks.
+private struct SealedFileRewrap: Sendable {
+    private(set) var count = 0
+    private(set) var failures: [String] = []
+    private(set) var cleaningProblem: String?
+
+    init(_ files: [SealedFile], with vault: SecretVault, alsoNeeded inStore: Set<String>) {
+        var needed = inStore
+        for file in files {
+            do throws(SecretFileError) {
+                if try file.rewrap(with: vault) { count += 1 }
+            } catch {
+                failures.append("\(error)")
+                if let masterKeyID = file.masterKeyID { needed.insert(masterKeyID) }
+            }
+        }
+        do throws(SecretFileError) {
+            try vault.forgetEarlier(except: needed)
+        } catch {
+            cleaningProblem = "\(error)"
+        }
     }
 }

@@ -14,15 +14,22 @@ package actor KeyCustodian {
         package var apps: AppCatalog
         package var directories: [KeyDirectory]
         package var warnings: KeyWarningPolicy
+        /// Secrets that are sealed in files, besides those in the store.
+        package var sealedFiles: @Sendable () -> [SealedFile]
 
         package init(
-            apps: AppCatalog, directories: [KeyDirectory] = [], warnings: KeyWarningPolicy = KeyWarningPolicy()
+            apps: AppCatalog, directories: [KeyDirectory] = [], warnings: KeyWarningPolicy = KeyWarningPolicy(),
+            sealedFiles: @escaping @Sendable () -> [SealedFile] = { [] }
         ) {
             self.apps = apps
             self.directories = directories
             self.warnings = warnings
+            self.sealedFiles = sealedFiles
         }
     }
+
+    /// How often the directories of keys are looked at.
+    package static let directoryInterval = Duration.seconds(5)
 
     nonisolated let ring: KeyRing
     nonisolated let vault: SecretVault
@@ -207,7 +214,8 @@ package actor KeyCustodian {
         } catch {
             if !hasSavingFailed {
                 logger.error(
-                    "What was decided about keys could not be kept", metadata: ["cause": "\(error.cause ?? error.message)"])
+                    "What was decided about keys could not be kept",
+                    metadata: ["cause": "\(error.cause ?? error.message)"])
             }
             hasSavingFailed = true
         }

@@ -28,7 +28,7 @@ package struct KeyDirectory: Sendable, Equatable {
     private static let suffix = ".p8"
 
     /// The id of the key in a file; nil for a name that tells none.
-    static func keyID(ofFile name: String) -> String? {
+    package static func keyID(ofFile name: String) -> String? {
         guard name.hasSuffix(suffix) else { return nil }
         let stem = name.dropLast(suffix.count)
         let id = prefixes.first { stem.hasPrefix($0) }.map { stem.dropFirst($0.count) } ?? stem
@@ -109,10 +109,12 @@ final class KeyDirectoryReader: Sendable {
             var seen: [String: String] = [:]
             var present: Set<String> = []
             for directory in directories {
-                let names = Self.names(in: directory) ?? {
-                    scan.problems.append("\(directory.path): cannot be read; its keys stay as they were")
-                    return known.names[directory.path] ?? []
-                }()
+                let names =
+                    Self.names(in: directory)
+                    ?? {
+                        scan.problems.append("\(directory.path): cannot be read; its keys stay as they were")
+                        return known.names[directory.path] ?? []
+                    }()
                 known.names[directory.path] = names
                 for name in names {
                     let path = "\(directory.path)/\(name)"

@@ -9,7 +9,8 @@ struct Purser: AsyncParsableCommand {
         commandName: "purser",
         abstract: "The one service in a company that talks to Apple's App Store Server API.",
         subcommands: [
-            ServeCommand.self, ConfigCommand.self, CallersCommand.self, DeliveriesCommand.self, BackupSubcommand.self,
+            ServeCommand.self, ConfigCommand.self, KeysCommand.self, CallersCommand.self, DeliveriesCommand.self,
+            BackupSubcommand.self,
             RestoreSubcommand.self, StoreCommand.self, ImportCommand.self, AuditSubcommand.self,
             DoctorSubcommand.self, VersionCommand.self,
         ])

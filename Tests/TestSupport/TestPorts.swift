@@ -42,7 +42,8 @@ extension Services.Ports {
             makeToken: TestCode.makeTokens(), makeKeyID: { "ABCDEFGHIJ" }, decodePublicKey: { $0 == "PEM" ? [1] : nil },
             readToken: { _ in nil })
         return Services.Ports(
-            store: store, changes: changes, appStore: appStore, signatures: FakeSignatures(), tokens: FakeSignatures(),
+            store: store, changes: changes, appStore: appStore, keys: FakeKeyAdministration(),
+            signatures: FakeSignatures(), tokens: FakeSignatures(),
             audit: audit,
             verifier: verifier,
             signedData: signedData, receiptReader: receiptReader, budgets: budgets,

@@ -9,6 +9,8 @@ struct AdminClient {
     static let timeout = Duration.seconds(30)
     /// How long it may take to read its whole store.
     static let longTimeout = Duration.seconds(3600)
+    /// What bodies are unless a request says otherwise.
+    static let json = "application/json"
     private static let maximumResponseBytes = 16 << 20
 
     /// The path of the socket.
@@ -54,14 +56,24 @@ struct AdminClient {
     /// - Parameters:
     ///   - method: the HTTP method.
     ///   - target: the path, percent-encoded.
-    ///   - body: a JSON object.
+    ///   - body: a JSON object, unless `contentType` says otherwise.
+    ///   - contentType: what the body is.
     ///   - timeout: how long the daemon may take.
     /// - Returns: the answer, whatever its status.
     /// - Throws: `AdminClientError` when no answer comes.
     func send(
-        _ method: CurlRequest.Method, _ target: String, body: Data? = nil, timeout: Duration = timeout
+        _ method: CurlRequest.Method, _ target: String, body: Data? = nil, contentType: String = json,
+        timeout: Duration = timeout
     ) async throws -> Reply {
-        try await withConnection { send in try await send(method, target, body.map(Array.init), timeout) }
+        let client = try CurlClient()
+        do {
+            let reply = try await send(method, target, body.map(Array.init), contentType, timeout, over: client)
+            await client.shutdown()
+            return reply
+        } catch {
+            await client.shutdown()
+            throw error
+        }
     }
 
     /// Sends a request over a connection that is there already; as `send`.
@@ -74,7 +86,7 @@ struct AdminClient {
         let client = try CurlClient()
         do {
             let value = try await body { method, target, body, timeout in
-                try await send(method, target, body, timeout, over: client)
+                try await send(method, target, body, Self.json, timeout, over: client)
             }
             await client.shutdown()
             return value
@@ -85,9 +97,10 @@ struct AdminClient {
     }
 
     private func send(
-        _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ timeout: Duration, over client: CurlClient
+        _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ contentType: String, _ timeout: Duration,
+        over client: CurlClient
     ) async throws -> Reply {
-        var headers = body == nil ? [] : [(name: "Content-Type", value: "application/json")]
+        var headers = body == nil ? [] : [(name: "Content-Type", value: contentType)]
         if let operatorName { headers.append((name: OperatorName.fieldName, value: operatorName)) }
         var request = CurlRequest(
             method, "http://localhost\(target)", headers: headers, body: body,

@@ -24,7 +24,7 @@ struct Adapters: Sendable {
     let client: AppStoreClient
     let minter: TokenMinter
     let checkpoint: BudgetCheckpoint
-    let takeovers: KeyTakeoverCheckpoint
+    let custodian: KeyCustodian
     let ports: Services.Ports
 
     /// Loads keys, opens and migrates the store, and takes up what is used of the budgets.
@@ -42,11 +42,9 @@ struct Adapters: Sendable {
         store = try await openStore(configuration.store, configuration.apps, secrets, dependencies)
         tell(store.secrets.states, logger)
         let auditSettings = AuditWriter.Settings(configuration.audit)
+        let auditKeys = SealedAuditKeys(directory: auditSettings.directory, vault: vault)
         audit = try AuditWriter(
-            auditSettings, keys: SealedAuditKeys(directory: auditSettings.directory, vault: vault), pseudonyms: store,
-            now: clock.now, metrics: metrics, logger: logger)
-        takeovers = KeyTakeoverCheckpoint(keys: keys, store: store, metrics: metrics, logger: logger)
-        try await takeovers.resume()
+            auditSettings, keys: auditKeys, pseudonyms: store, now: clock.now, metrics: metrics, logger: logger)
         curl = try CurlClient(configuration: .init(configuration.apple))
         minter = TokenMinter(keys: keys, clock: clock, audit: audit, metrics: metrics, logger: logger)
         let budgets = RateBudgets(policy: RatePolicy(configuration), clock: BudgetClock(now: clock.now))
@@ -57,8 +55,15 @@ struct Adapters: Sendable {
             configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
             budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
             releases: store, clock: clock, meter: meter, logger: logger)
+        custodian = KeyCustodian(
+            ring: keys, vault: vault, store: store, minter: minter, probe: client, audit: audit,
+            settings: KeyCustodian.Settings(
+                apps: AppCatalog(configuration.apps), directories: configuration.keyDirectories,
+                warnings: configuration.keyWarnings, sealedFiles: { auditKeys.files }),
+            clock: clock, metrics: metrics, logger: logger)
+        try await custodian.start()
         ports = Services.Ports(
-            store: store, changes: store.changes, appStore: client,
+            store: store, changes: store.changes, appStore: client, keys: custodian,
             signatures: StoreKitSigner(keys: keys, clock: clock, metrics: metrics), tokens: minter, audit: audit,
             verifier: MeteredNotificationVerifier(
                 NotificationAuthenticator(verifier: verifier, meter: meter), metrics: metrics),

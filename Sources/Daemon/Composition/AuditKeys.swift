@@ -7,15 +7,19 @@ import OpenSSL
 ///
 /// Neither the database nor a backup of it holds them: who can write it cannot make records.
 struct SealedAuditKeys: AuditKeySource {
-    /// The largest file read, in bytes; a sealed key takes 129.
-    private static let maximumBytes = 1024
-
     let directory: AuditDirectory
     let vault: SecretVault
 
+    /// The files, for whoever seals everything under another master key.
+    var files: [SealedFile] { directory.chainsWithKeys().map(file) }
+
+    private func file(_ chain: String) -> SealedFile {
+        SealedFile(path: directory.keyPath(chain: chain), identity: Self.identity(chain))
+    }
+
     func key(chain: String) throws(AuditKeyError) -> AuditKey {
         try naming { () throws in
-            let sealed = try read(chain)
+            let sealed = try file(chain).read()
             return try AuditKey(vault.open(sealed, as: Self.identity(chain)))
         }
     }
@@ -31,12 +35,6 @@ struct SealedAuditKeys: AuditKeySource {
                 at: directory.keyPath(chain: key.chain))
             return key
         }
-    }
-
-    private func read(_ chain: String) throws(SecretFileError) -> SealedSecret {
-        let bytes = try SecretFile.read(
-            directory.keyPath(chain: chain), allowsGroupRead: false, maximumBytes: Self.maximumBytes)
-        return SealedSecret(bytes: bytes.withUnsafeBytes { Array($0) })
     }
 
     private static func identity(_ chain: String) -> SecretIdentity { .installationSecret("audit chain \(chain)") }

@@ -68,7 +68,8 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
     }
     let callers = CallerHealth(services.access.report, metrics: adapters.metrics)
     let health = HealthMonitor(
-        store: adapters.store, keys: adapters.keys, configuration: configuration, backlog: backlog,
+        store: adapters.store, keys: adapters.keys, custodian: adapters.custodian, configuration: configuration,
+        backlog: backlog,
         audit: { [audit = adapters.audit] in audit.status },
         now: services.clock.now, clock: clock, callers: callers, apple: adapters.client.health)
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
@@ -105,7 +106,8 @@ private func lifecycle(
     let apple: [any Service] = [
         PeriodicService.budgets(adapters.checkpoint, clock: clock, logger: logger),
         PeriodicService.memory(clock: clock, save: adapters.client.saveMemory),
-        PeriodicService.takeovers(adapters.takeovers, clock: clock),
+        PeriodicService.keys(adapters.custodian, clock: clock),
+        PeriodicService.keyDirectories(adapters.custodian, clock: clock),
         CurlService(client: adapters.curl),
         PeriodicService.tokens(adapters.minter, of: services.apps.all, clock: clock),
         PeriodicService.tokenUses(adapters.minter, of: services.apps.all, clock: clock),

@@ -74,9 +74,15 @@ extension PeriodicService {
         }
     }
 
-    /// Keeps which standby keys have taken over: each second, which is what a kill may forget, and at the end.
-    static func takeovers(_ checkpoint: KeyTakeoverCheckpoint, clock: C) -> PeriodicService {
-        PeriodicService(every: .seconds(1), also: .last, clock: clock) { await checkpoint.save() }
+    /// Keeps what was decided about keys, and which have taken over: each second, which is what a kill may forget, and at the
+    /// end.
+    static func keys(_ custodian: KeyCustodian, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(1), also: .last, clock: clock) { await custodian.save() }
+    }
+
+    /// Looks at the directories of keys.
+    static func keyDirectories(_ custodian: KeyCustodian, clock: C) -> PeriodicService {
+        PeriodicService(every: KeyCustodian.directoryInterval, clock: clock) { await custodian.lookAtDirectories() }
     }
 
     /// Takes up certificates, keys and authorities of listeners that were replaced.

@@ -120,6 +120,15 @@ package enum ConfigurationDefaults {
         static let unusedWarning = BoundedSetting.duration(policy.unusedWarning, in: .days(1) ... .days(3650))
     }
 
+    /// `keyWarnings`: what is said of keys before it hurts; each may also be `off`.
+    package enum KeyWarnings {
+        private static let range: ClosedRange<Duration> = .days(1) ... .days(36_500)
+        /// `keyWarnings.maximumAge`: a year, as for other credentials; Apple's keys do not expire.
+        package static let maximumAge = BoundedSetting.duration(.days(365), in: range)
+        /// `keyWarnings.unusedFor`.
+        package static let unusedFor = BoundedSetting.duration(.days(90), in: range)
+    }
+
     /// `deliveries`: how answers about consumption are sent.
     package enum Deliveries {
         /// `deliveries.concurrency`: how many are sent at the same time.

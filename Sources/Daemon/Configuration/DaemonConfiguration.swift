@@ -20,6 +20,9 @@ package struct DaemonConfiguration: Sendable {
     package let apple: AppleConfiguration
     /// Every key, whatever its state; at most one is active for an app.
     package let keys: [KeyDeclaration]
+    /// Where keys come from besides.
+    package let keyDirectories: [KeyDirectory]
+    package let keyWarnings: KeyWarningPolicy
     /// By slug in ascending order.
     package let apps: [App]
     /// By slug: how refund cases of an app are answered that nobody answers.
@@ -41,7 +44,11 @@ package struct DaemonConfiguration: Sendable {
         store: StoreLocation, masterKey: MasterKeySource? = nil,
         audit: AuditConfiguration? = nil, logLevel: Logger.Level = ConfigurationDefaults.logLevel,
         listeners: ListenersConfiguration,
-        apple: AppleConfiguration, keys: [KeyDeclaration] = [], apps: [App] = [],
+        apple: AppleConfiguration, keys: [KeyDeclaration] = [], keyDirectories: [KeyDirectory] = [],
+        keyWarnings: KeyWarningPolicy = KeyWarningPolicy(
+            maximumAge: ConfigurationDefaults.KeyWarnings.maximumAge.default,
+            unusedFor: ConfigurationDefaults.KeyWarnings.unusedFor.default),
+        apps: [App] = [],
         consumptionPolicies: [String: ConsumptionPolicy] = [:],
         callers: [CallerConfiguration] = [], access: CallerPolicy = CallerPolicy(),
         deliveries: DeliveriesConfiguration = DeliveriesConfiguration(),
@@ -58,6 +65,8 @@ package struct DaemonConfiguration: Sendable {
         self.listeners = listeners
         self.apple = apple
         self.keys = keys
+        self.keyDirectories = keyDirectories
+        self.keyWarnings = keyWarnings
         self.apps = apps
         self.consumptionPolicies = consumptionPolicies
         self.callers = callers
@@ -187,7 +196,9 @@ extension ConfigurationParser {
         let listeners = listenersSection()
         let apple = appleSection()
         let apps = appsSection()
-        let keys = keysSection(apps: apps)
+        let keyDirectories = keyDirectoriesSection(apps: apps)
+        let keys = keysSection(apps: apps, hasDirectories: !keyDirectories.isEmpty)
+        let keyWarnings = keyWarningsSection()
         let callers = callersSection(apps: apps)
         let access = accessSection()
         let deliveries = deliveriesSection()
@@ -202,7 +213,7 @@ extension ConfigurationParser {
         let policies = apps.all.compactMap { app in app.consumptionPolicy.map { (app.slug, $0) } }
         return DaemonConfiguration(
             store: store, masterKey: masterKey, audit: audit, logLevel: logLevel, listeners: listeners, apple: apple,
-            keys: keys,
+            keys: keys, keyDirectories: keyDirectories, keyWarnings: keyWarnings,
             apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
             consumptionPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name }, access: access,

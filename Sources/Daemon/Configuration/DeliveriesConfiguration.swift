@@ -90,7 +90,7 @@ extension ConfigurationParser {
 
 extension ConfigurationValue<Duration?> {
     /// A duration, or `off` for never.
-    fileprivate static func durationOrOff(_ range: ClosedRange<Duration>) -> Self {
+    static func durationOrOff(_ range: ClosedRange<Duration>) -> Self {
         let duration = ConfigurationValue<Duration>.duration(range)
         return Self(expectation: "\(duration.expectation), or `off`") { text in
             text == "off" ? .some(nil) : duration.parse(text).map(Optional.some)

@@ -3,7 +3,9 @@ import KeyCustody
 
 extension ConfigurationParser {
     /// Reads `keys`, and holds them against the apps.
-    mutating func keysSection(apps: AppEntries) -> [KeyDeclaration] {
+    ///
+    /// - Parameter hasDirectories: whether keys come from directories, too.
+    mutating func keysSection(apps: AppEntries, hasDirectories: Bool) -> [KeyDeclaration] {
         var keys: [KeyDeclaration] = []
         var idLines: [String: ConfigurationOrigin] = [:]
         var activeKeys: [String: String] = [:]
@@ -35,10 +37,11 @@ extension ConfigurationParser {
                     keyID: id, issuerID: issuer, path: file.path, source: file.source, state: state,
                     apps: served.map(\.value)))
         }
-        for app in apps.all where activeKeys[app.slug] == nil {
+        for app in apps.all where activeKeys[app.slug] == nil && !hasDirectories {
             warn(
                 app.origin, key: "apps.\(app.slug)",
-                "This app has no active key; every call to Apple about it fails with `key-unavailable`.")
+                "This app has no active key here; unless one was imported, every call to Apple about it fails with `key-unavailable`."
+            )
         }
         return keys
     }
@@ -99,4 +102,37 @@ extension ConfigurationParser {
 
     /// A few words on where something else stands.
     static func line(_ origin: ConfigurationOrigin) -> String { origin.line.map { " on line \($0)" } ?? "" }
+}
+
+// What keys come from besides, and what is said about all of them.
+extension ConfigurationParser {
+    /// Reads `keyDirectories`.
+    mutating func keyDirectoriesSection(apps: AppEntries) -> [KeyDirectory] {
+        var directories: [KeyDirectory] = []
+        for element in elements("keyDirectories", of: root) where isTable(element) {
+            let path = requiredValue("path", of: element, as: .absolutePath)
+            let issuer = requiredValue("issuer", of: element, as: .issuerID)
+            let allowsGroupRead = value("allowGroupReadable", of: element, as: .bool) ?? false
+            let served = appsOfKey(element, apps: apps)
+            guard let path, let issuer else { continue }
+            if directories.contains(where: { $0.path == path }) {
+                report(element.origin, key: element.key(of: "path"), "This directory is already given.")
+            }
+            directories.append(
+                KeyDirectory(
+                    path: path, issuerID: issuer, apps: served.map(\.value), allowsGroupRead: allowsGroupRead))
+        }
+        return directories
+    }
+
+    /// Reads `keyWarnings`.
+    mutating func keyWarningsSection() -> KeyWarningPolicy {
+        typealias Defaults = ConfigurationDefaults.KeyWarnings
+        func setting(_ name: String, _ bounded: BoundedSetting<Duration>) -> Duration? {
+            self.setting(
+                ["keyWarnings", name], as: .durationOrOff(bounded.range), default: .some(bounded.default))
+        }
+        return KeyWarningPolicy(
+            maximumAge: setting("maximumAge", Defaults.maximumAge), unusedFor: setting("unusedFor", Defaults.unusedFor))
+    }
 }

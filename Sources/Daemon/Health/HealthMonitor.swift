@@ -16,6 +16,7 @@ final class HealthMonitor: HealthReporter {
 
     private let store: SQLiteStore
     private let keyRing: KeyRing
+    private let custodian: KeyCustodian
     private let apps: AppCatalog
     private let usesCustomUpstream: Bool
     private let apple: @Sendable () -> [HealthReport.Part]
@@ -32,7 +33,8 @@ final class HealthMonitor: HealthReporter {
 
     /// - Parameters:
     ///   - store: asked whether it is usable.
-    ///   - keys: their states.
+    ///   - keys: which sign.
+    ///   - custodian: what is wrong with them.
     ///   - configuration: what is served, and what is to be told of.
     ///   - backlog: what waits.
     ///   - audit: how the audit stands.
@@ -41,13 +43,15 @@ final class HealthMonitor: HealthReporter {
     ///   - callers: which of them need a look.
     ///   - apple: how each of Apple's environments is.
     init(
-        store: SQLiteStore, keys: KeyRing, configuration: DaemonConfiguration, backlog: BacklogMonitor,
+        store: SQLiteStore, keys: KeyRing, custodian: KeyCustodian, configuration: DaemonConfiguration,
+        backlog: BacklogMonitor,
         audit: @escaping @Sendable () -> AuditStatus, now: @escaping WallClock, clock: ClockReport?,
         callers: CallerHealth,
         apple: @escaping @Sendable () -> [HealthReport.Part]
     ) {
         self.store = store
         keyRing = keys
+        self.custodian = custodian
         backlogMonitor = backlog
         self.audit = audit
         lastWarning = configuration.cases.warnBefore.min()
@@ -103,9 +107,9 @@ final class HealthMonitor: HealthReporter {
         parts += tls
         parts.append(audit().part)
         if let clock { parts.append(clock.part) }
-        for app in apps.all {
-            parts.append(keyPart(of: app))
-        }
+        let keys = await custodian.overview()
+        parts.append(custodyPart(keys))
+        for app in apps.all { parts.append(keyPart(of: app, keys)) }
         // Who asks gets what waits now, not at the last look; a look that fails is told of by `BacklogService`.
         if isUsable { try? await backlogMonitor.look() }
         parts += backlog?.parts ?? []
@@ -146,19 +150,40 @@ final class HealthMonitor: HealthReporter {
         }
     }
 
-    /// Who signs for an app; that a standby key does, which an operator must put into the configuration, is not healthy.
-    private func keyPart(of app: App) -> HealthReport.Part {
+    /// Whether every key can be used that there is.
+    private func custodyPart(_ overview: KeyOverview) -> HealthReport.Part {
+        let closed = overview.keys.compactMap { key in
+            key.facts.problem.map { "key \(key.facts.keyID) cannot sign: \($0)" }
+        }
+        let problems = closed + overview.directoryProblems
+        return HealthReport.Part(
+            name: "keys", isHealthy: problems.isEmpty,
+            detail: problems.isEmpty
+                ? "\(overview.keys.count) keys; secrets are sealed under master key \(overview.masterKeyID)"
+                : problems.joined(separator: "; "))
+    }
+
+    /// Who signs for an app; that a standby key does, which an operator must confirm, is not healthy. What is only to be looked
+    /// at is told and is no fault.
+    private func keyPart(of app: App, _ overview: KeyOverview) -> HealthReport.Part {
         let name = "key:\(app.slug)"
         guard let key = keyRing.activeKeyID(for: app) else {
             return HealthReport.Part(name: name, isHealthy: false, detail: "no active key: calls to Apple fail")
         }
         guard let takeover = keyRing.takeovers.last(where: { $0.app == app.slug && $0.keyID == key }) else {
-            return HealthReport.Part(name: name, isHealthy: true, detail: "\(key) is active")
+            let serving = overview.keys.filter {
+                $0.facts.apps.contains(app.slug) && ($0.state == .active || $0.state == .standby)
+            }
+            let warnings = serving.flatMap { key in key.warnings.map { "\(key.facts.keyID) is \($0)" } }
+            let alone = serving.count > 1 ? [] : ["no standby key"]
+            return HealthReport.Part(
+                name: name, isHealthy: true, detail: (["\(key) is active"] + alone + warnings).joined(separator: "; "))
         }
         return HealthReport.Part(
             name: name, isHealthy: false,
-            detail: "\(key) signs since \(takeover.at.formatted(.iso8601)) in the place of \(takeover.refusedKeyID), "
-                + "which Apple has refused: make it `active` in the configuration, and the other `retired`")
+            detail: "\(key) signs since \(takeover.since.formatted(.iso8601)) in the place of "
+                + "\(takeover.replacedKeyID ?? "another"), which Apple has refused: `purser keys activate \(key)` confirms it"
+        )
     }
 
     func keys() async -> [KeyStatus] { keyRing.statuses }

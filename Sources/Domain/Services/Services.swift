@@ -11,6 +11,8 @@ package struct Services: Sendable {
     package let appStore: any AppStoreServerAPI
     /// Signs for callers.
     package let signing: SigningService
+    /// What operators do with signing keys.
+    package let keys: any KeyAdministration
     /// Keeps what was done.
     package let audit: any AuditTrail
     package let refunds: Refunds
@@ -30,6 +32,7 @@ package struct Services: Sendable {
         signing = SigningService(
             signatures: ports.signatures, tokens: ports.tokens, audit: ports.audit, digest: ports.refunds.digest,
             monotonicNow: ports.clock.monotonicNow)
+        keys = ports.keys
         audit = ports.audit
         clock = ports.clock
         refunds = Refunds(ports.refunds, audit: ports.audit, settings: settings, snapshots: snapshots)
@@ -64,6 +67,7 @@ extension Services {
         package var appStore: any AppStoreServerAPI
         package var signatures: any SignatureSource
         package var tokens: any TokenIssuer
+        package var keys: any KeyAdministration
         /// Keeps what was done, so that it can be proved later.
         package var audit: any AuditTrail
         package var clock: ServiceClock
@@ -78,6 +82,7 @@ extension Services {
         ///   - store: keeps everything.
         ///   - changes: tells of every commit that kept events.
         ///   - appStore: Apple's API.
+        ///   - keys: the signing keys, for operators.
         ///   - signatures: signs what apps hand to StoreKit.
         ///   - tokens: signs tokens for Apple that callers use themselves.
         ///   - audit: keeps what was done.
@@ -93,7 +98,8 @@ extension Services {
         ///   - digest: SHA-256.
         ///   - logger: where trouble is told.
         package init(
-            store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI, signatures: any SignatureSource,
+            store: any Store, changes: ChangeSignal, appStore: any AppStoreServerAPI, keys: any KeyAdministration,
+            signatures: any SignatureSource,
             tokens: any TokenIssuer, audit: any AuditTrail, verifier: any NotificationVerifier,
             signedData: any SignedDataChecker,
             receiptReader: any ReceiptReader,
@@ -104,6 +110,7 @@ extension Services {
             self.appStore = appStore
             self.signatures = signatures
             self.tokens = tokens
+            self.keys = keys
             self.audit = audit
             self.clock = clock
             refunds = Refunds.Ports(
