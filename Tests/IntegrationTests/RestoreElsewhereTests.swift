@@ -76,7 +76,7 @@ struct RestoreElsewhereTests {
             try FileManager.default.copyItem(atPath: stage.masterKey, toPath: elsewhere.masterKey)
 
             let daemon = try await elsewhere.start()
-            #expect(try await part("sending", elsewhere)["detail"]?.string?.contains("restored from a backup") == true)
+            #expect(try await part("sending", elsewhere)["detail"]?.string?.contains("backup") == true)
             let released = try await elsewhere.command("deliveries", "release")
             #expect(released.status == 0, "\(released.errorOutput)")
             try await Wait.until("Bob's answer to reach Apple") { !received(legacy.bobsPurchase, elsewhere).isEmpty }
