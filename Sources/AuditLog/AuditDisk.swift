@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Logging
 
@@ -122,9 +123,13 @@ struct AuditDisk {
 
     /// Keeps entries of acts that have happened, or will, until the log takes them.
     mutating func owe(_ entries: [AuditRecord.Entry]) {
-        let kept = (try? reserve?.append(entries)) ?? []
+        func mayBeForgotten(_ entry: AuditRecord.Entry) -> Bool {
+            AuditAct.Action(rawValue: entry.action)?.mayBeForgotten ?? false
+        }
+        let lasting = entries.filter { !mayBeForgotten($0) }
+        let kept = (try? reserve?.append(lasting)) ?? []
         owed += kept
-        let others = entries.dropFirst(kept.count)
+        let others = lasting.dropFirst(kept.count) + entries.filter(mayBeForgotten)
         let room = max(0, bounds.maximumWaiting - owed.count)
         owed += others.prefix(room)
         lost += max(0, others.count - room)
