@@ -27,9 +27,22 @@ struct RestoreElsewhereTests {
         return try #require(try stage.simulator.state.buy(purchase, by: account).transactionId)
     }
 
+    private func run(_ stage: DaemonStage, _ arguments: String...) async throws {
+        let outcome = try await stage.command(arguments)
+        try #require(outcome.status == 0, "\(arguments): \(outcome.output)\(outcome.errorOutput)")
+    }
+
     /// Lets a first host come and go.
-    private func leaveLegacy(_ stage: DaemonStage) async throws -> Legacy {
+    ///
+    /// `importing`: a key that it imports and signs with from then on; its master key is changed after that.
+    private func leaveLegacy(_ stage: DaemonStage, importing keyID: String? = nil) async throws -> Legacy {
         let daemon = try await stage.start()
+        if let keyID {
+            let file = try stage.makeKey(keyID, at: "\(keyID).p8").path
+            try await run(stage, "keys", "import", file, "--issuer", DaemonStage.issuer, "--app", "coins")
+            try await run(stage, "keys", "activate", keyID)
+            try await run(stage, "keys", "rewrap")
+        }
         let (ann, bob) = (try buy(stage, "ann"), try buy(stage, "bob"))
         let api = stage.api()
         for (user, purchase) in [("ann", ann), ("bob", bob)] {
@@ -67,7 +80,7 @@ struct RestoreElsewhereTests {
 
     @Test func `with its master key it goes on elsewhere, and nobody who withdrew is forgotten`() async throws {
         try await DaemonStage.with { stage in
-            let legacy = try await leaveLegacy(stage)
+            let legacy = try await leaveLegacy(stage, importing: "IMPORTED01")
             let elsewhere = try stage.onAnotherHost()
             let restored = try await elsewhere.command("restore", legacy.backup)
             #expect(restored.status == 0, "\(restored.errorOutput)")
@@ -80,6 +93,7 @@ struct RestoreElsewhereTests {
             let released = try await elsewhere.command("deliveries", "release")
             #expect(released.status == 0, "\(released.errorOutput)")
             try await Wait.until("Bob's answer to reach Apple") { !received(legacy.bobsPurchase, elsewhere).isEmpty }
+            #expect(received(legacy.bobsPurchase, elsewhere).allSatisfy { $0.keyID == "IMPORTED01" })
             let refused = await elsewhere.api().send(
                 "POST", "/v1/apps/coins/users/ann/consumption",
                 body: Self.consumption.with("transactionId", .string(legacy.annsPurchase)))

@@ -94,6 +94,40 @@ struct SecretMemoryTests {
         return (Array(text.utf8), bytes)
     }
 
+    private func run(_ stage: DaemonStage, _ arguments: String...) async throws {
+        let outcome = try await stage.command(arguments)
+        try #require(outcome.status == 0, "\(arguments): \(outcome.output)\(outcome.errorOutput)")
+    }
+
+    @Test func `nothing is left of keys that were retired or deleted, nor of a master key that was changed`()
+        async throws
+    {
+        try await DaemonStage.with { stage in
+            let daemon = try await stage.start()
+            var earlier = try [Self.traces(of: stage)]
+            for keyID in ["SECONDKEY1", "THIRDKEY01"] {
+                let file = try stage.makeKey(keyID, at: "\(keyID).p8").path
+                try await run(stage, "keys", "import", file, "--issuer", DaemonStage.issuer, "--app", "coins")
+                try await run(stage, "keys", "check", keyID)
+                try await run(stage, "keys", "activate", keyID)
+                let traces = try Self.traces(of: stage, "\(keyID).p8")
+                try traces.expectInUse(by: daemon.processID)
+                for traces in earlier { try traces.expectNothing(in: daemon.processID) }
+                earlier.append(traces)
+            }
+            try await run(stage, "keys", "delete", "SECONDKEY1")
+            let (digits, bytes) = try Self.masterKey(of: stage)
+            try await run(stage, "keys", "rewrap")
+            #expect(try Self.masterKey(of: stage).digits != digits)
+            let memory = ProcessMemory(of: daemon.processID)
+            #expect(try memory.places(of: Array(bytes.prefix(16))).isEmpty)
+            #expect(try memory.places(of: Array(digits.prefix(32))).isEmpty)
+            for traces in earlier.dropLast() { try traces.expectNothing(in: daemon.processID) }
+            try earlier.last?.expectInUse(by: daemon.processID)
+            #expect(try await daemon.terminate() == 0)
+        }
+    }
+
     @Test(arguments: [(limit: 0, isTold: true), (1 << 16, true), (1 << 20, false)])
     func `that secrets cannot be locked is told at the start, and keeps nothing from working`(
         limit: Int, isTold: Bool
