@@ -40,6 +40,8 @@ struct DaemonFixture: Sendable {
         var drainDelay = Duration.zero
         /// Whether there are Apple-compatible doors, and an admin socket to issue keys for them.
         var hasDoors = false
+        /// The TLS of the api listener, which then has an admin socket beside it to add callers; nil for plain HTTP.
+        var apiTLS: ListenerTLS?
         /// How refund cases are answered that nobody answers.
         var policy: ConsumptionPolicy?
         /// What the time of day is here.
@@ -196,8 +198,10 @@ struct DaemonFixture: Sendable {
         return DaemonConfiguration(
             store: .sqlite(path: folder.appending(path: "purser.db").path),
             listeners: ListenersConfiguration(
-                api: local, webhook: local,
-                admin: options.hasDoors
+                api: ListenerSettings(
+                    address: local.address, idleTimeout: Wait.limit, tls: options.apiTLS),
+                webhook: local,
+                admin: options.hasDoors || options.apiTLS != nil
                     ? ListenerSettings(address: .unix(path: adminSocket(in: folder), mode: 0o600)) : nil,
                 health: local, appleProduction: options.hasDoors ? local : nil,
                 appleSandbox: options.hasDoors ? local : nil),
