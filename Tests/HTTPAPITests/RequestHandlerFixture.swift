@@ -51,13 +51,13 @@ struct RequestHandlerFixture {
     /// Listeners over services that others use too.
     init(
         _ stack: ServiceStack, scopes: Set<Scope>, maximumBodyBytes: Int = 1024,
-        trustedProxies: TrustedProxies = TrustedProxies(),
+        trustedProxies: TrustedProxies = TrustedProxies(), bindings: Set<CallerBinding> = [],
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.stack = stack
         let caller = Caller(name: "billing", scopes: ["coins": scopes])
         let registry = CallerRegistry(
-            configured: [ConfiguredCaller(caller, tokenDigests: [Array(Self.token.utf8)])],
+            configured: [ConfiguredCaller(caller, tokenDigests: [Array(Self.token.utf8)], bindings: bindings)],
             now: { ServiceStack.now })
         let tokens = CallerTokenChecker(
             issuerID: "", registry: registry, apps: Self.apps, now: { ServiceStack.now }, read: { _ in nil })

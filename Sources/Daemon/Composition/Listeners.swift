@@ -85,9 +85,7 @@ struct Listeners {
             makeRequestID: requestIDs.make, logger: logger)
         let listener = Listener(
             configuration: ListenerConfiguration(name, settings),
-            answering: { request, channel, connection in
-                await handler.respond(to: request, from: channel, provenBy: PeerIdentity(connection?.peer))
-            },
+            answering: { request, channel, _ in await handler.respond(to: request, from: channel) },
             answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }

@@ -42,10 +42,8 @@ package struct AppleProxyHandler: Sendable {
 
     /// What a listener calls for every request: answers it; every failure becomes an answer as Apple would give it.
     ///
-    /// Cancelled when the client goes away. `peerIdentity`: what the connection proves of its client.
-    package func respond(
-        to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity()
-    ) async -> Response {
+    /// Cancelled when the client goes away.
+    package func respond(to request: Request, from channel: any Channel) async -> Response {
         let start = ContinuousClock.now
         var record = AccessRecord(
             listener: options.name, method: request.method,
