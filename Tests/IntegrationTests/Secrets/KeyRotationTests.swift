@@ -12,7 +12,7 @@ struct KeyRotationTests {
     /// Runs a daemon with callers that ask about a customer's purchases.
     private func withCrowd(
         standbyKeys: [String] = [],
-        _ body: @Sendable (DaemonStage, CallerCrowd) async throws -> Void
+        _ body: @Sendable (DaemonStage, DaemonProcess, CallerCrowd) async throws -> Void
     ) async throws {
         var settings = DaemonStage.Settings()
         settings.callers = ["billing": "prs_billing"]
@@ -29,7 +29,7 @@ struct KeyRotationTests {
                 return "/v1/apps/coins/transactions/\(id)?environment=Production"
             }
             let daemon = try await stage.start()
-            try await body(stage, CallerCrowd(stage.api("billing"), asking: targets))
+            try await body(stage, daemon, CallerCrowd(stage.api("billing"), asking: targets))
             #expect(try await daemon.terminate() == 0)
         }
     }
@@ -45,7 +45,7 @@ struct KeyRotationTests {
     }
 
     @Test func `a standby takes over from a key that Apple refuses, without a failed request`() async throws {
-        try await withCrowd(standbyKeys: ["STANDBYKEY"]) { stage, crowd in
+        try await withCrowd(standbyKeys: ["STANDBYKEY"]) { stage, _, crowd in
             let successes = try await crowd.asks {
                 try await crowd.succeeds(times: 128)
                 try stage.simulator.state.revokeKey(Self.key)
@@ -55,5 +55,39 @@ struct KeyRotationTests {
             #expect(crowd.failures.isEmpty, "\(crowd.failures)")
             #expect(successes >= 256)
         }
+    }
+
+    @Test func `a key is imported, checked, activated, and the old one retired, without a failed request`() async throws
+    {
+        try await withCrowd { stage, _, crowd in
+            let file = try stage.makeKey("NEXTKEY001", at: "AuthKey_NEXTKEY001.p8")
+            try await crowd.asks {
+                try await crowd.succeeds(times: 64)
+                for arguments in [
+                    ["import", file.path, "--issuer", DaemonStage.issuer, "--app", "coins"], ["check", "NEXTKEY001"],
+                    ["activate", "NEXTKEY001"],
+                ] {
+                    let outcome = try await purser(["keys"] + arguments, stage)
+                    #expect(outcome.status == 0, "\(arguments[0]): \(outcome)")
+                    try await crowd.succeeds(times: 64)
+                }
+                try await isInUse("NEXTKEY001", in: stage)
+                try await crowd.succeeds(times: 64)
+            }
+            #expect(crowd.failures.isEmpty, "\(crowd.failures)")
+            // Whoever signs with the old key now is refused, and it is nobody.
+            try stage.simulator.state.revokeKey(Self.key)
+            stage.simulator.state.clearReceived()
+            try await crowd.asks { try await crowd.succeeds(times: 64) }
+            let keys = Set(stage.simulator.state.received.requests.compactMap(\.keyID))
+            #expect(keys == ["NEXTKEY001"])
+            let list = try await purser(["keys", "list"], stage)
+            #expect(list.output.contains("NEXTKEY001  active"), "\(list)")
+        }
+    }
+
+    private func purser(_ arguments: [String], _ stage: DaemonStage) async throws -> ChildProcess.Outcome {
+        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
+        return try await ChildProcess.run([program.path] + arguments + ["--config", stage.configuration])
     }
 }
