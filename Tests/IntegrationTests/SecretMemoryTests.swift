@@ -99,31 +99,37 @@ struct SecretMemoryTests {
         try #require(outcome.status == 0, "\(arguments): \(outcome.output)\(outcome.errorOutput)")
     }
 
-    @Test func `nothing is left of keys that were retired or deleted, nor of a master key that was changed`()
+    /// Imports a key, and activates it unless it is to stand by.
+    private func importKey(_ keyID: String, _ stage: DaemonStage, isActivated: Bool = true) async throws -> Traces {
+        let file = try stage.makeKey(keyID, at: "\(keyID).p8").path
+        try await run(stage, "keys", "import", file, "--issuer", DaemonStage.issuer, "--app", "coins")
+        try await run(stage, "keys", "check", keyID)
+        if isActivated { try await run(stage, "keys", "activate", keyID) }
+        return try Self.traces(of: stage, "\(keyID).p8")
+    }
+
+    @Test func `nothing is left of keys that were deleted or revoked, nor of a master key that was changed`()
         async throws
     {
         try await DaemonStage.with { stage in
             let daemon = try await stage.start()
-            var earlier = try [Self.traces(of: stage)]
-            for keyID in ["SECONDKEY1", "THIRDKEY01"] {
-                let file = try stage.makeKey(keyID, at: "\(keyID).p8").path
-                try await run(stage, "keys", "import", file, "--issuer", DaemonStage.issuer, "--app", "coins")
-                try await run(stage, "keys", "check", keyID)
-                try await run(stage, "keys", "activate", keyID)
-                let traces = try Self.traces(of: stage, "\(keyID).p8")
-                try traces.expectInUse(by: daemon.processID)
-                for traces in earlier { try traces.expectNothing(in: daemon.processID) }
-                earlier.append(traces)
-            }
+            let deleted = try await importKey("SECONDKEY1", stage)
+            // From its file into the command, over the socket, into the daemon, into the store, and into use.
+            try deleted.expectInUse(by: daemon.processID)
+            let active = try await importKey("THIRDKEY01", stage)
+            let revoked = try await importKey("FOURTHKEY1", stage, isActivated: false)
+            // A retired key can come back, and stays where it is until it is deleted.
+            for traces in [deleted, active, revoked] { try traces.expectInUse(by: daemon.processID) }
             try await run(stage, "keys", "delete", "SECONDKEY1")
+            try await run(stage, "keys", "revoke", "FOURTHKEY1")
             let (digits, bytes) = try Self.masterKey(of: stage)
             try await run(stage, "keys", "rewrap")
             #expect(try Self.masterKey(of: stage).digits != digits)
+            for traces in [deleted, revoked] { try traces.expectNothing(in: daemon.processID) }
+            try active.expectInUse(by: daemon.processID)
             let memory = ProcessMemory(of: daemon.processID)
             #expect(try memory.places(of: Array(bytes.prefix(16))).isEmpty)
             #expect(try memory.places(of: Array(digits.prefix(32))).isEmpty)
-            for traces in earlier.dropLast() { try traces.expectNothing(in: daemon.processID) }
-            try earlier.last?.expectInUse(by: daemon.processID)
             #expect(try await daemon.terminate() == 0)
         }
     }
