@@ -30,4 +30,27 @@ struct OperatorAccessTests {
             #expect(acts.filter { $0.contains("\"claimed_name\":\"alice@example.com\"") }.count == 1)
         }
     }
+
+    @Test func `what an operator does is in the audit by its user id, with the name that it claims beside it`()
+        async throws
+    {
+        try await DaemonStage.with { stage in
+            let daemon = try await stage.start()
+            for arguments in [
+                ["callers", "add", "shop", "--app", "coins", "--scope", "refunds:read", "--as", "alice@example.com"],
+                ["callers", "remove", "shop"],
+            ] {
+                let outcome = try await run(arguments + ["--config", stage.configuration])
+                #expect(outcome.status == 0, "\(outcome.errorOutput)")
+            }
+            let records = try await run(
+                ["audit", "export", "--config", stage.configuration, "--actor", "operator:\(geteuid())"]
+            ).output.split(separator: "\n").filter { $0.contains("\"caller\":\"shop\"") }
+            #expect(records.count >= 2)
+            #expect(records.allSatisfy { $0.contains("\"actor\":\"operator:\(geteuid())\"") })
+            #expect(records.first?.contains("\"claimedName\":\"alice@example.com\"") == true)
+            #expect(records.last?.contains("claimedName") == false)
+            #expect(try await daemon.terminate() == 0)
+        }
+    }
 }
