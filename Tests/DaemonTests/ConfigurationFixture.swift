@@ -29,6 +29,7 @@ enum ConfigurationFixture {
         "PURSER_AUDIT_DIRECTORY": "/e.audit", "PURSER_AUDIT_RETENTION": "500d",
         "PURSER_AUDIT_RESERVE_FILE": "/e.reserve",
         "PURSER_AUDIT_RESERVE_BYTES": "1MiB",
+        "PURSER_KEY_WARNINGS_MAXIMUM_AGE": "30d", "PURSER_KEY_WARNINGS_UNUSED_FOR": "off",
         "PURSER_MASTER_KEY_FILE": "/e.masterkey", "PURSER_MASTER_KEY_ALLOW_GROUP_READABLE": "true",
         "PURSER_LISTENERS_API_ADDRESS": "unix:/run/api.sock", "PURSER_LISTENERS_API_MODE": "0660",
         "PURSER_LISTENERS_API_GROUP": "services",

@@ -49,3 +49,65 @@ struct ConfigurationMasterKeyTests {
         #expect(check().status == .configuration && check().errorOutput.contains("purser.masterkey"))
     }
 }
+
+struct ConfigurationKeyDirectoryTests {
+    private func configuration(_ section: String) throws -> DaemonConfiguration {
+        try ConfigurationFixture.configuration(ConfigurationFixture.minimal + section)
+    }
+
+    @Test func `a directory says for its keys what their names cannot`() throws {
+        let directories = try configuration(
+            """
+            keyDirectories:
+              - path: /etc/purser/keys
+                issuer: 57246542-96fe-1a63-e053-0824d011072a
+                allowGroupReadable: true
+                apps: [coins]
+            """
+        ).keyDirectories
+        #expect(
+            directories == [
+                KeyDirectory(
+                    path: "/etc/purser/keys", issuerID: "57246542-96fe-1a63-e053-0824d011072a", apps: ["coins"],
+                    allowsGroupRead: true)
+            ])
+    }
+
+    @Test func `every fault of a directory is named with its line`() {
+        let places = ConfigurationFixture.places(
+            ConfigurationFixture.minimal + """
+                keyDirectories:
+                  - path: keys
+                    issuer: nobody
+                    apps: [others]
+                  - { path: /a, issuer: 57246542-96fe-1a63-e053-0824d011072a, apps: [coins] }
+                  - { path: /a, issuer: 57246542-96fe-1a63-e053-0824d011072a, apps: [] }
+                  - { apps: [coins], state: active }
+                """)
+        #expect(
+            places == [
+                "15 keyDirectories[0].path", "16 keyDirectories[0].issuer", "17 keyDirectories[0].apps[0]",
+                "19 keyDirectories[2].apps", "19 keyDirectories[2].path", "20 keyDirectories[3].path",
+                "20 keyDirectories[3].issuer", "20 keyDirectories[3].state",
+            ])
+    }
+
+    @Test func `an app without a declared key is warned of, unless keys come from directories`() throws {
+        let standby = ConfigurationFixture.minimal.replacing(
+            "apps: [coins]\n#", with: "apps: [coins]\n    state: standby\n#")
+        let warned = try ConfigurationFixture.configuration(standby)
+        #expect(warned.warnings.contains { $0.message.contains("no active key here") })
+        let directory = "keyDirectories: [{ path: /a, issuer: 57246542-96fe-1a63-e053-0824d011072a, apps: [coins] }]\n"
+        let served = try ConfigurationFixture.configuration(standby + directory)
+        #expect(!served.warnings.contains { $0.message.contains("no active key") })
+    }
+
+    @Test func `what is said of keys can be set and switched off`() throws {
+        #expect(try configuration("").keyWarnings.maximumAge == .seconds(365 * 86_400))
+        let policy = try configuration("keyWarnings: { maximumAge: 30d, unusedFor: off }").keyWarnings
+        #expect(policy == KeyWarningPolicy(maximumAge: .seconds(30 * 86_400), unusedFor: nil))
+        #expect(
+            ConfigurationFixture.places(ConfigurationFixture.minimal + "keyWarnings: { maximumAge: 1h }")
+                == ["14 keyWarnings.maximumAge"])
+    }
+}

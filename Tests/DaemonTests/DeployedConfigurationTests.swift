@@ -29,7 +29,7 @@ struct DeployedConfigurationTests {
             "address:", "mode:", "group:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:",
             "proxy:", "file:",
             "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
-            "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:",
+            "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:", "keyDirectories:",
             "clientCertificateAuthorities:", "clientCertificates:",
         ]
         let shown = try text().split(separator: "\n", omittingEmptySubsequences: false).map {
@@ -46,6 +46,7 @@ struct DeployedConfigurationTests {
         #expect(uncommented.listeners == configuration.listeners)
         #expect(uncommented.apple == configuration.apple)
         #expect(uncommented.keys == configuration.keys)
+        #expect(uncommented.keyWarnings == configuration.keyWarnings)
         #expect(uncommented.apps == configuration.apps)
         #expect(uncommented.audit == configuration.audit)
         #expect(uncommented.logLevel == configuration.logLevel)
