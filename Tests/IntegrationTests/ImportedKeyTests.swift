@@ -10,7 +10,7 @@ import TestSupport
 import Testing
 
 /// Keys that are imported into a real daemon, rotated, lost and found, with the App Store played over HTTPS.
-struct KeyRotationTests {
+struct ImportedKeyTests {
     private static let team = "57246542-96fe-1a63-e053-0824d011072a"
     private static let gems = App(slug: "gems", bundleID: "com.example.gems", appAppleID: 43)
     private static let configured = DaemonFixture.OtherKey(id: "CONFIGURED", issuerID: team, apps: ["coins", "gems"])
@@ -77,39 +77,47 @@ struct KeyRotationTests {
         return fixture.simulator.state.received.requests.last { $0.bundleID?.hasSuffix(app) == true }?.keyID
     }
 
+    private func expectSigner(
+        _ keyID: String, _ fixture: DaemonFixture, app: String = "coins",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async throws {
+        let signer = try await signer(fixture, app: app)
+        #expect(signer == keyID, sourceLocation: sourceLocation)
+    }
+
     @Test func `a key is imported, checked, activated, retired and deleted, and no restart forgets where it was`()
         async throws
     {
         try await withStage { folder, simulator, start in
             let file = try download("FIRSTKEY01", to: folder, simulator)
             try await start { fixture, keys in
-                #expect(try await signer(fixture) == "CONFIGURED")
+                try await expectSigner("CONFIGURED", fixture)
                 let imported = await importKey(keys, file)
                 #expect(imported.status == .success, "\(imported)")
-                #expect(try await signer(fixture) == "CONFIGURED", "it only stands by")
+                try await expectSigner("CONFIGURED", fixture)
                 let check = await keys.check("FIRSTKEY01")
                 #expect(check.status == .success && check.output.contains("Apple takes key FIRSTKEY01"))
             }
             try await start { fixture, keys in
                 #expect(await keys.show("FIRSTKEY01").output.contains("standby"))
                 #expect(await keys.activate("FIRSTKEY01", apps: [], unchecked: false).status == .success)
-                #expect(try await signer(fixture) == "FIRSTKEY01")
-                #expect(try await signer(fixture, app: "gems") == "CONFIGURED", "it is no key of this app")
+                try await expectSigner("FIRSTKEY01", fixture)
+                try await expectSigner("CONFIGURED", fixture, app: "gems")
             }
             let second = try download("SECONDKEY2", to: folder, simulator)
             try await start { fixture, keys in
-                #expect(try await signer(fixture) == "FIRSTKEY01")
+                try await expectSigner("FIRSTKEY01", fixture)
                 #expect(await importKey(keys, second).status == .success)
                 #expect(await keys.delete("FIRSTKEY01").errorOutput.contains("signs for coins"))
                 #expect(await keys.activate("SECONDKEY2", apps: [], unchecked: false).status == .success)
-                #expect(try await signer(fixture) == "SECONDKEY2")
+                try await expectSigner("SECONDKEY2", fixture)
                 #expect(await keys.show("FIRSTKEY01").output.contains("retired"))
                 #expect(await keys.delete("FIRSTKEY01").status == .success)
             }
             try await start { fixture, keys in
                 let list = await keys.list().output
                 #expect(list.contains("SECONDKEY2  active for coins") && !list.contains("FIRSTKEY01"))
-                #expect(try await signer(fixture) == "SECONDKEY2")
+                try await expectSigner("SECONDKEY2", fixture)
             }
         }
     }
@@ -130,7 +138,7 @@ struct KeyRotationTests {
                 #expect(await keys.check("UNKNOWNKEY").status == .failure)
                 let refused = await keys.activate("UNKNOWNKEY", apps: [], unchecked: false)
                 #expect(refused.errorOutput.contains("Apple does not take key `UNKNOWNKEY`"))
-                #expect(try await signer(fixture) == "CONFIGURED")
+                try await expectSigner("CONFIGURED", fixture)
                 #expect(await keys.revoke("UNKNOWNKEY").status == .success)
                 #expect(await keys.revoke("CONFIGURED").errorOutput.contains("declared by the configuration"))
             }
@@ -165,9 +173,10 @@ struct KeyRotationTests {
                     isDone.store(true, ordering: .relaxed)
                     for try await asked in group { #expect(asked > 0) }
                 }
-                #expect(try Data(contentsOf: masterKey) != before)
+                let after = try Data(contentsOf: masterKey)
+                #expect(after != before)
             }
-            try await start { fixture, _ in #expect(try await signer(fixture) == "FIRSTKEY01") }
+            try await start { fixture, _ in try await expectSigner("FIRSTKEY01", fixture) }
         }
     }
 
@@ -188,11 +197,11 @@ struct KeyRotationTests {
                 #expect(list.contains("CANNOT SIGN: key FIRSTKEY01 is sealed under master key"), "\(list)")
                 let reply = try await fixture.send("GET", "/v1/apps/coins/transactions/1")
                 #expect(try reply.status == 503 && reply.json["reason"] == "KEY_UNAVAILABLE")
-                #expect(try await signer(fixture, app: "gems") == "CONFIGURED")
+                try await expectSigner("CONFIGURED", fixture, app: "gems")
             }
             try FileManager.default.removeItem(at: masterKey)
             try FileManager.default.moveItem(at: elsewhere, to: masterKey)
-            try await start { fixture, _ in #expect(try await signer(fixture) == "FIRSTKEY01") }
+            try await start { fixture, _ in try await expectSigner("FIRSTKEY01", fixture) }
         }
     }
 }
