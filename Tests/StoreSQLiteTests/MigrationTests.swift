@@ -105,3 +105,38 @@ struct MigrationTests {
         #expect(refusal?.cause?.contains("9999 from the future") == true)
     }
 }
+
+extension MigrationTests {
+    @Test func `callers that existed by their keys alone become callers with what their keys allow`() async throws {
+        let folder = try StoreFolder()
+        let queue = try DatabaseQueue(path: folder.path)
+        try await queue.write { try $0.execute(sql: "PRAGMA application_id = \(Schema.applicationID)") }
+        try Schema.migrator.migrate(queue, upTo: "0013 sealed secrets and imported keys")
+        try await queue.write { database in
+            for (id, caller, app, scopes, revokedAt) in [
+                ("A", "shop", "coins", "refunds:read,links:read", nil), ("B", "shop", "gems", "refunds:read", nil),
+                ("C", "shop", "coins", "users:erase", 5), ("D", "billing", "coins", nil, nil),
+                ("E", "gone", "coins", "refunds:read", 5),
+            ] as [(String, String, String, String?, Int64?)] {
+                try database.execute(
+                    sql: """
+                        INSERT INTO callerKey (keyId, caller, app, publicKey, scopes, createdAt, revokedAt)
+                        VALUES (?, ?, ?, x'00', ?, 1000, ?)
+                        """,
+                    arguments: [id, caller, app, scopes, revokedAt])
+            }
+        }
+        try queue.close()
+        let store = try await folder.open()
+        let records = try await store.callerRecords()
+        let time = Date(timeIntervalSince1970: 1)
+        #expect(
+            records.callers == [
+                StoredCaller(name: "gone", createdAt: time),
+                StoredCaller(
+                    name: "shop", createdAt: time,
+                    grants: ["coins": [.refundsRead, .linksRead], "gems": [.refundsRead]]),
+            ])
+        #expect(records.keys.map(\.id) == ["A", "B", "C", "D", "E"])
+    }
+}

@@ -1,0 +1,39 @@
+import Domain
+import Synchronization
+import Testing
+
+/// How guessing is slowed down.
+final class FailedAttemptsTests: Sendable {
+    private let time = Mutex(ContinuousClock.now)
+
+    private func attempts() -> FailedAttempts {
+        FailedAttempts { [self] in time.withLock(\.self) }
+    }
+
+    @Test func `a source may fail so often in a minute, each by itself`() {
+        let attempts = attempts()
+        for _ in 0..<FailedAttempts.allowedPerWindow { #expect(attempts.note(from: "192.0.2.1", claim: nil) == nil) }
+        #expect(attempts.note(from: "192.0.2.1", claim: nil) != nil)
+        #expect(attempts.note(from: "192.0.2.2", claim: nil) == nil)
+        time.withLock { $0 += .seconds(60) }
+        #expect(attempts.note(from: "192.0.2.1", claim: nil) == nil)
+    }
+
+    @Test func `failures in the name of one caller count together, wherever they come from`() {
+        let attempts = attempts()
+        for number in 0..<FailedAttempts.allowedPerWindow {
+            #expect(attempts.note(from: "192.0.2.\(number)", claim: "token:Ab12Cd34") == nil)
+        }
+        #expect(attempts.note(from: "192.0.2.200", claim: "token:Ab12Cd34") != nil)
+        #expect(attempts.note(from: "192.0.2.200", claim: "token:Zz12Cd34") == nil)
+    }
+
+    @Test func `what is counted is bounded, and nobody is forgotten because others came`() {
+        let attempts = attempts()
+        for _ in 0...FailedAttempts.allowedPerWindow { _ = attempts.note(from: "192.0.2.1", claim: nil) }
+        for number in 0..<FailedAttempts.maximumCounts { _ = attempts.note(from: "source-\(number)", claim: nil) }
+        #expect(attempts.note(from: "192.0.2.1", claim: nil) != nil, "known before the flood")
+        for number in 0..<FailedAttempts.allowedPerWindow { _ = attempts.note(from: "late-\(number)", claim: nil) }
+        #expect(attempts.note(from: "another", claim: nil) != nil, "those beyond count together")
+    }
+}
