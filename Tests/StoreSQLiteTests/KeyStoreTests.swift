@@ -10,7 +10,7 @@ struct KeyStoreTests {
     @Test(arguments: KeyStoreContract.cases)
     func `the store keeps imported keys`(contract: KeyStoreContract) async throws {
         let folder = try StoreFolder()
-        try await contract.run { try await folder.open() }
+        try await contract.run { try await folder.open(nil) }
     }
 
     @Test(arguments: KeyStoreContract.cases)
@@ -20,7 +20,7 @@ struct KeyStoreTests {
 
     @Test func `two active keys of one app are refused`() async throws {
         let folder = try StoreFolder()
-        let store = try await folder.open()
+        let store = try await folder.open(nil)
         let roles = ["A", "B"].map { keyID in
             KeyRole(
                 app: "coins", keyID: keyID, kind: .active, cause: .operator, declaredKeyID: nil,
@@ -34,7 +34,7 @@ struct KeyStoreTests {
 
     @Test func `the sealed bytes of a deleted key are overwritten in the file`() async throws {
         let folder = try StoreFolder()
-        let store = try await folder.open()
+        let store = try await folder.open(nil)
         let marker = (0..<64).map { UInt8(truncatingIfNeeded: $0 &* 37 &+ 11) }
         let time = Date(timeIntervalSince1970: 1_700_000_000)
         let key = ImportedKey(
@@ -69,7 +69,7 @@ struct KeyStoreTests {
             }
         }
         try queue.close()
-        let store = try await folder.open()
+        let store = try await folder.open(nil)
         func role(_ app: String, _ key: String, _ kind: KeyRole.Kind, _ replaced: String?, _ at: Double) -> KeyRole {
             KeyRole(
                 app: app, keyID: key, kind: kind, cause: .takeover, replacedKeyID: replaced, declaredKeyID: "A",

@@ -10,7 +10,7 @@ struct SealedSecretStoreTests {
     @Test(arguments: SealedSecretStoreContract.cases)
     func `the store keeps sealed secrets`(contract: SealedSecretStoreContract) async throws {
         let folder = try StoreFolder()
-        try await contract.run { try await folder.open() }
+        try await contract.run { try await folder.open(nil) }
     }
 
     private func secret(_ name: String) -> SealedSecretRecord {
@@ -21,16 +21,16 @@ struct SealedSecretStoreTests {
 
     @Test func `secrets outlast the store's closing`() async throws {
         let folder = try StoreFolder()
-        let first = try await folder.open()
+        let first = try await folder.open(nil)
         _ = try await first.keepSealedSecret(secret("a"))
         await first.close()
-        let second = try await folder.open()
+        let second = try await folder.open(nil)
         #expect(try await second.sealedSecrets() == [secret("a")])
     }
 
     @Test func `a rewrap that fails midway changes nothing`() async throws {
         let folder = try StoreFolder()
-        let store = try await folder.open()
+        let store = try await folder.open(nil)
         for name in ["a", "b"] { _ = try await store.keepSealedSecret(secret(name)) }
         try await store.pool.write { database in
             try database.execute(
@@ -47,7 +47,7 @@ struct SealedSecretStoreTests {
 
     @Test func `a kind that a newer version keeps is told, not taken for another`() async throws {
         let folder = try StoreFolder()
-        let store = try await folder.open()
+        let store = try await folder.open(nil)
         try await store.pool.write { database in
             try database.execute(
                 sql: "INSERT INTO sealedSecret VALUES ('other', 'a', x'00', 'm1', 0)")

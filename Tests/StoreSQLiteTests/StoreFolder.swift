@@ -18,8 +18,8 @@ final class StoreFolder: Sendable {
     /// The store's file, by the name that the store itself gives it.
     var path: String { url.appending(path: "purser.db").path }
 
-    /// `secrets`: opens those of the installation.
-    func open(_ secrets: UnsealedSecrets = UnsealedSecrets()) async throws -> SQLiteStore {
+    /// `secrets`: opens those of the installation; nil for a store without any.
+    func open(_ secrets: UnsealedSecrets? = UnsealedSecrets()) async throws -> SQLiteStore {
         try await SQLiteStore.open(at: path, secrets: secrets)
     }
 
