@@ -129,6 +129,8 @@ extension KeyCustodian: KeyAdministration {
                 with: self.ring.entries(of: source).map { entry in
                     entry.facts.keyID == keyID ? KeyRing.Entry(facts: entry.facts, key: nil) : entry
                 })
+            // What has read its file forgets it, too.
+            if source == .directory { await self.lookAtDirectories(isFirst: false) }
             let successors = details.activeApps.map { app in
                 "\(app)=\(self.ring.assignments.activeKeyIDs[app] ?? "none")"
             }

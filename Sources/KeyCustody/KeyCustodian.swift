@@ -152,17 +152,16 @@ package actor KeyCustodian {
         try? await acts.run(look)
     }
 
-    private func lookAtDirectories(isFirst: Bool) async {
+    /// Looks at the directories; to be called within an act, or at the start.
+    func lookAtDirectories(isFirst: Bool) async {
         guard !directories.isEmpty else { return }
         let before = ring.entries(of: .directory).map(\.facts)
         let elsewhere = ring.facts.filter { $0.source != .directory }
         let taken = Dictionary(elsewhere.map { ($0.keyID, $0.source) }) { first, _ in first }
-        let scan = await Blocking.run { [directories] in directories.scan(taken: taken) }
+        let revoked = Set(ring.decided.histories.values.lazy.filter { $0.revokedAt != nil }.map(\.keyID))
+        let scan = await Blocking.run { [directories] in directories.scan(taken: taken, revoked: revoked) }
         tell(scan.problems)
-        let revoked = ring.decided.histories.filter { $0.value.revokedAt != nil }
-        let entries = scan.entries.map { entry in
-            revoked[entry.facts.keyID] == nil ? entry : KeyRing.Entry(facts: entry.facts, key: nil)
-        }
+        let entries = scan.entries
         let facts = entries.map(\.facts)
         guard isFirst || facts != before else { return }
         let activeBefore = ring.assignments.activeKeyIDs

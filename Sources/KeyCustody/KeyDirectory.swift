@@ -102,8 +102,10 @@ final class KeyDirectoryReader: Sendable {
 
     /// Looks at every directory. Blocks.
     ///
-    /// - Parameter taken: ids of keys that come from elsewhere, with where; a file with one of them is refused.
-    func scan(taken: [String: KeyFacts.Source]) -> Scan {
+    /// - Parameters:
+    ///   - taken: ids of keys that come from elsewhere, with where; a file with one of them is refused.
+    ///   - revoked: ids of keys that are not to be read any more.
+    func scan(taken: [String: KeyFacts.Source], revoked: Set<String>) -> Scan {
         known.withLock { known in
             var scan = Scan()
             var seen: [String: String] = [:]
@@ -132,6 +134,14 @@ final class KeyDirectoryReader: Sendable {
                         continue
                     }
                     seen[keyID] = path
+                    if revoked.contains(keyID) {
+                        let fingerprint = known.files[path]?.entry?.facts.fingerprint
+                        let entry = KeyRing.Entry(
+                            facts: Self.facts(keyID, directory, fingerprint: fingerprint), key: nil)
+                        known.files[path] = Known(entry: entry)
+                        scan.entries.append(entry)
+                        continue
+                    }
                     let file = Self.look(at: path, keyID, directory, before: known.files[path])
                     known.files[path] = file
                     if let entry = file.entry { scan.entries.append(entry) }
@@ -152,6 +162,12 @@ final class KeyDirectoryReader: Sendable {
         return Array(names.filter(KeyDirectory.isKeyFile).sorted().prefix(maximumFiles))
     }
 
+    private static func facts(_ keyID: String, _ directory: KeyDirectory, fingerprint: String?) -> KeyFacts {
+        KeyFacts(
+            keyID: keyID, issuerID: directory.issuerID, apps: directory.apps, source: .directory,
+            fingerprint: fingerprint)
+    }
+
     private static func look(
         at path: String, _ keyID: String, _ directory: KeyDirectory, before: Known?
     ) -> Known {
@@ -164,9 +180,7 @@ final class KeyDirectoryReader: Sendable {
         do throws(KeyFileError) {
             let privateKey = try KeyFile.load(declaration)
             known.entry = KeyRing.Entry(
-                facts: KeyFacts(
-                    keyID: keyID, issuerID: directory.issuerID, apps: directory.apps, source: .directory,
-                    fingerprint: privateKey.publicKey.fingerprint),
+                facts: facts(keyID, directory, fingerprint: privateKey.publicKey.fingerprint),
                 key: KeyRing.Key(keyID: keyID, issuerID: directory.issuerID, privateKey: privateKey))
         } catch {
             known.problem = "\(path): \(error.problem)"

@@ -77,7 +77,8 @@ package final class KeyRing: Sendable {
         guard let key = activeKey(for: app) else {
             throw ServiceError(
                 .keyUnavailable,
-                "App `\(app.slug)` has no active key; `purser keys list` shows those there are, docs/keys.md how to add one.")
+                "App `\(app.slug)` has no active key; `purser keys list` shows those there are, docs/keys.md how to add one."
+            )
         }
         return key
     }
@@ -173,7 +174,9 @@ package final class KeyRing: Sendable {
 
     /// The take-overs in force, in the order in which they happened.
     package var takeovers: [KeyRole] {
-        assignments.activeRoles.values.filter { $0.cause == .takeover }.sorted { ($0.since, $0.app) < ($1.since, $1.app) }
+        assignments.activeRoles.values.filter { $0.cause == .takeover }.sorted {
+            ($0.since, $0.app) < ($1.since, $1.app)
+        }
     }
 
     /// What an operator may know of the keys at present; those that can sign come first.
