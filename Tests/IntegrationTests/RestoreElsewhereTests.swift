@@ -127,9 +127,9 @@ struct RestoreElsewhereTests {
             #expect(try await lost.terminate() == 0)
             #expect(received(legacy.bobsPurchase, elsewhere).isEmpty)
 
-            // In the place of the one that it has made for itself.
-            try FileManager.default.removeItem(atPath: elsewhere.masterKey)
-            try FileManager.default.copyItem(atPath: stage.masterKey, toPath: elsewhere.masterKey)
+            // In front of the one that it has made for itself, so that what was sealed meanwhile opens too.
+            let lines = try [stage, elsewhere].map { try Data(contentsOf: URL(filePath: $0.masterKey)) }
+            try (lines[0] + lines[1]).write(to: URL(filePath: elsewhere.masterKey))
             let found = try await elsewhere.start()
             #expect(try await elsewhere.command("deliveries", "release").status == 0)
             try await Wait.until("Bob's answer to reach Apple") { !received(legacy.bobsPurchase, elsewhere).isEmpty }
