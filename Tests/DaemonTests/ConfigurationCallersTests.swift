@@ -56,4 +56,57 @@ struct ConfigurationCallersTests {
         let found = problems("  Billing!: { tokenSHA256: \(Self.digest), scopes: { coins: [] } }\n")
         #expect(found.map(\.key) == ["callers.Billing!"])
     }
+
+    @Test func aCallerCanBeProvedByTwoTokensOrByItsConnection() throws {
+        let other = String(repeating: "ab", count: 32)
+        let text =
+            ConfigurationFixture.minimal + """
+                callers:
+                  billing: { tokenSHA256: [\(Self.digest), \(other)], scopes: { coins: [] } }
+                  shop:
+                    clientCertificates: ["spiffe://example.org/shop"]
+                    uids: [1000, 1001]
+                    gids: [50]
+                    scopes: { coins: [refunds:read] }
+                """
+        let callers = try ConfigurationFixture.configuration(text).callers.map(\.configured)
+        #expect(callers.map(\.tokenDigests.count) == [2, 0])
+        #expect(
+            callers.last?.bindings == [
+                .certificate(uri: "spiffe://example.org/shop"), .uid(1000), .uid(1001), .gid(50),
+            ])
+    }
+
+    @Test func whatProvesNobodyOrTwoCallersIsReportedWhereItStands() {
+        let found = problems(
+            """
+              idle: { scopes: { coins: [] } }
+              many: { tokenSHA256: [\(Self.digest), \(String(repeating: "ab", count: 32)), \(String(repeating: "cd", count: 32))], scopes: { coins: [] } }
+              none: { tokenSHA256: [], scopes: { coins: [] } }
+              shop: { uids: [7, 4294967295], clientCertificates: [shop], scopes: { coins: [] } }
+              twin: { uids: [7], scopes: { coins: [] } }
+
+            """)
+        #expect(found.map(\.origin.line) == [15, 16, 17, 18, 18, 19])
+        #expect(
+            Set(found.map(\.key)) == [
+                "callers.idle.tokenSHA256", "callers.many.tokenSHA256", "callers.none.tokenSHA256",
+                "callers.shop.uids[1]", "callers.shop.clientCertificates[0]", "callers.twin.uids[0]",
+            ])
+        #expect(found.last?.message == "The caller `shop` has the same user.")
+    }
+
+    @Test func whatLastsOfCredentialsCanBeSet() throws {
+        let text =
+            ConfigurationFixture.minimal + "access: { rotationGrace: 1h, expiryWarning: 0s, unusedWarning: 30d }\n"
+        var policy = CallerPolicy()
+        policy.rotationGrace = .seconds(3600)
+        policy.expiryWarning = .zero
+        policy.unusedWarning = .seconds(30 * 86_400)
+        #expect(try ConfigurationFixture.configuration(text).access == policy)
+        #expect(
+            ConfigurationFixture.places(ConfigurationFixture.minimal + "access: { rotationGrace: 31d }\n") == [
+                "14 access.rotationGrace"
+            ])
+    }
 }

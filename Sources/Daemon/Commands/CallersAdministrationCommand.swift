@@ -65,6 +65,7 @@ package struct CallersAdministrationCommand: Sendable {
     /// - Parameters:
     ///   - name: the caller's name.
     ///   - credential: the eight characters that name a token, or the ten of a key.
+    /// - Returns: `success`, or `failure` when there is no such credential or the daemon cannot be asked.
     package func revoke(_ name: String, _ credential: String) async -> CommandOutcome {
         let kind = credential.utf8.count == 10 ? "keys" : "tokens"
         let target = Self.path(name) + "/\(kind)/\(CallerKeysCommand.segment(credential))"

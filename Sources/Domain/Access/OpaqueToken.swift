@@ -24,6 +24,7 @@ package struct OpaqueToken: Sendable {
     /// Draws a token at random.
     ///
     /// - Parameter randomBytes: gives so many bytes from the system's source of randomness for secrets.
+    /// - Returns: the token.
     /// - Throws: what `randomBytes` throws.
     package static func generate(_ randomBytes: (Int) throws -> [UInt8]) rethrows -> OpaqueToken {
         var characters: [UInt8] = []

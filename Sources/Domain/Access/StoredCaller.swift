@@ -129,6 +129,7 @@ package protocol CallerStore: CallerKeyStore {
     ///   - name: which one.
     ///   - date: when its keys are revoked; nil leaves them, which are those of another caller.
     /// - Returns: the change, without a caller; nil when there was none.
+    /// - Throws: `storeUnavailable`.
     func removeCaller(_ name: String, revokingKeysAt date: Date?) async throws(ServiceError) -> CallerChange?
 
     /// Keeps when credentials were last used; a later time that is known already stands.

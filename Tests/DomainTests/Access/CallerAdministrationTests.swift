@@ -28,7 +28,8 @@ struct CallerAdministrationTests {
         let second = try #require(try await administration.rotate("shop", CallerRotation(), by: Self.by).token)
         #expect(second.text != first.text)
         for text in [first.text, second.text] { #expect(resolver.found("Bearer \(text)").name == "shop") }
-        #expect(await reason { try await administration.rotate("shop", CallerRotation(), by: Self.by) } == .callerConflict)
+        #expect(
+            await reason { try await administration.rotate("shop", CallerRotation(), by: Self.by) } == .callerConflict)
         fixture.advance(24 * 3600 - 0.001)
         #expect(resolver.found("Bearer \(first.text)").name == "shop")
         fixture.advance(0.001)
@@ -68,7 +69,8 @@ struct CallerAdministrationTests {
         let administration = fixture.administration(registry)
         let token = try #require(try await administration.add(fixture.addition(), by: Self.by).token)
         func scopes() throws -> [String: Set<Scope>] {
-            try fixture.resolver(registry).resolve(PresentedCredentials(authorization: "Bearer \(token.text)")).caller.scopes
+            try fixture.resolver(registry).resolve(PresentedCredentials(authorization: "Bearer \(token.text)")).caller
+                .scopes
         }
         _ = try await administration.grant([.linksRead, .linksWrite], for: "gems", to: "shop", by: Self.by)
         #expect(try scopes() == ["coins": [.refundsRead], "gems": [.linksRead, .linksWrite]])
@@ -93,11 +95,14 @@ struct CallerAdministrationTests {
         #expect(fixture.audit.acts.isEmpty)
     }
 
-    @Test func `names and bindings are unique across configuration and store, and the configuration is read-only`() async throws {
+    @Test func `names and bindings are unique across configuration and store, and the configuration is read-only`()
+        async throws
+    {
         let administration = fixture.administration(try await fixture.registry())
         _ = try await administration.add(fixture.addition(bindings: [.uid(7)]), by: Self.by)
         for name in ["billing", "shop"] {
-            #expect(await reason { try await administration.add(fixture.addition(name), by: Self.by) } == .callerConflict)
+            #expect(
+                await reason { try await administration.add(fixture.addition(name), by: Self.by) } == .callerConflict)
         }
         let other = try await administration.add(fixture.addition("other"), by: Self.by)
         #expect(other.caller.source == .store)

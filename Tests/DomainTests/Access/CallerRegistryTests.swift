@@ -9,7 +9,9 @@ import Testing
 struct CallerRegistryTests {
     private let fixture = CallerFixture()
 
-    @Test func `a revocation takes effect in every process with the next look, which is less than 5 s away`() async throws {
+    @Test func `a revocation takes effect in every process with the next look, which is less than 5 s away`()
+        async throws
+    {
         #expect(CallerRegistry.refreshInterval <= .seconds(5))
         let (here, there) = (try await fixture.registry(), try await fixture.registry())
         let administration = fixture.administration(here)
@@ -24,7 +26,8 @@ struct CallerRegistryTests {
         #expect(fixture.resolver(there).found(authorization).name == nil)
     }
 
-    @Test func `a look that finds nothing new reads nothing, and one that comes late takes nothing back`() async throws {
+    @Test func `a look that finds nothing new reads nothing, and one that comes late takes nothing back`() async throws
+    {
         let registry = try await fixture.registry()
         let version = registry.version
         try await registry.refresh(from: fixture.store)

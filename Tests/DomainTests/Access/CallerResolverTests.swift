@@ -70,7 +70,8 @@ struct CallerResolverTests {
             unixPeer: .init(uid: 1000, gid: 0),
             certificate: .init(uris: ["spiffe://example.org/nobody"], notAfter: .distantFuture))
         #expect(resolver.found(nil, peer: both).cause?.contains("no URI") == true)
-        #expect(resolver.found(nil, peer: .process(uid: 1000, gid: 3000)).name == "billing", "the user before the group")
+        #expect(
+            resolver.found(nil, peer: .process(uid: 1000, gid: 3000)).name == "billing", "the user before the group")
         let two = PeerIdentity.certificate("spiffe://example.org/shop", "spiffe://example.org/billing")
         #expect(resolver.found(nil, peer: two).cause?.contains("several callers") == true)
         #expect(resolver.found(nil).cause == "nothing was presented")

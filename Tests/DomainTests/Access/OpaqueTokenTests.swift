@@ -8,7 +8,8 @@ struct OpaqueTokenTests {
         OpaqueToken.generate { count in (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) } }
     }
 
-    @Test func `the documented expression finds a token in a text, and its checksum tells it from a look-alike`() throws {
+    @Test func `the documented expression finds a token in a text, and its checksum tells it from a look-alike`() throws
+    {
         var generator = SystemRandomNumberGenerator()
         let expression = try Regex(OpaqueToken.pattern)
         for _ in 0..<200 {
@@ -43,7 +44,9 @@ struct OpaqueTokenTests {
     }
 
     @Test func `tokens of others, and ours of before, are something else`() {
-        for text in ["", "Bearer", "eyJhbGciOiJFUzI1NiJ9.e30.c2ln", "PRS_0", "prs_" + String(repeating: "x-", count: 21) + "x"] {
+        for text in [
+            "", "Bearer", "eyJhbGciOiJFUzI1NiJ9.e30.c2ln", "PRS_0", "prs_" + String(repeating: "x-", count: 21) + "x",
+        ] {
             guard case .other = OpaqueToken.read(text) else {
                 Issue.record("\(text) is taken for ours")
                 continue
@@ -60,7 +63,9 @@ struct OpaqueTokenTests {
     @Test func `all characters are as likely, whatever bytes there are`() {
         var counts: [Character: Int] = [:]
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<400 { for character in token(&generator).text.dropFirst(4).dropLast(6) { counts[character, default: 0] += 1 } }
+        for _ in 0..<400 {
+            for character in token(&generator).text.dropFirst(4).dropLast(6) { counts[character, default: 0] += 1 }
+        }
         // 20,400 characters of 62 kinds: 329 each, with a deviation of 18.
         #expect(counts.count == 62)
         #expect(counts.values.allSatisfy { (200...460).contains($0) })
