@@ -34,8 +34,11 @@ package enum DoctorCommand {
         } catch {
             return CommandOutcome(.failure, errorOutput: "\(error)\n")
         }
+        let daemon = RunningDaemon(file: file, socket: nil, environment: environment)
         let doctor = Doctor(
-            apps: apps, keys: configuration.keys, sendsTestNotifications: sendsTestNotifications, now: now, clock: clock
+            apps: apps, keys: configuration.keys,
+            keysOfDaemon: await DaemonExamination(daemon: daemon).activeKeys(),
+            sendsTestNotifications: sendsTestNotifications, now: now, clock: clock
         ) { key throws(KeyFileError) in
             let ring = try KeyRing(loading: [key.activated])
             return AppleProbe(
@@ -47,7 +50,6 @@ package enum DoctorCommand {
                 baseURLs: configuration.apple.baseURLs, connectTimeout: configuration.apple.connectTimeout,
                 totalTimeout: configuration.apple.attemptTimeout)
         }
-        let daemon = RunningDaemon(file: file, socket: nil, environment: environment)
         let findings = await doctor.findings() + DaemonExamination(daemon: daemon).findings()
         await client.shutdown()
         let failures = findings.count { $0.verdict == .failure }
@@ -80,6 +82,8 @@ struct Doctor: Sendable {
 
     let apps: [App]
     let keys: [KeyDeclaration]
+    /// Which key the running daemon signs with, by app: imported ones, and those of directories, are known to it alone.
+    let keysOfDaemon: [String: String]
     /// Whether each environment's notification URL is tried, which sends one test notification to it.
     let sendsTestNotifications: Bool
     let now: WallClock
@@ -99,9 +103,14 @@ struct Doctor: Sendable {
         let usable = keys.filter { $0.apps.contains(app.slug) && ($0.state == .active || $0.state == .standby) }
         if !usable.contains(where: { $0.state == .active }) {
             findings.append(
-                DoctorFinding(
-                    app: app.slug, check: DoctorCheck.activeKey.name, .failure, "no active key",
-                    advice: "declare one under `keys`, with this app in its `apps`"))
+                keysOfDaemon[app.slug].map { keyID in
+                    DoctorFinding(
+                        app: app.slug, check: DoctorCheck.activeKey.name, .ok,
+                        "the daemon signs with \(keyID), which it alone has; `purser keys check \(keyID)` asks Apple")
+                }
+                    ?? DoctorFinding(
+                        app: app.slug, check: DoctorCheck.activeKey.name, .failure, "no active key",
+                        advice: "declare one under `keys`, with this app in its `apps`, or import one: `purser keys`"))
         }
         for key in usable {
             let name = DoctorCheck.keyFile(key).name

@@ -264,6 +264,15 @@ struct DaemonExamination {
         }
     }
 
+    /// Which key the daemon signs with, by app; nothing when it cannot be asked.
+    func activeKeys() async -> [String: String] {
+        guard let reply = try? await daemon.client().send(.get, "/v1/keys"), reply.isSuccess,
+            let list = try? reply.decoded(SigningKeyList.self)
+        else { return [:] }
+        let pairs = list.keys.flatMap { key in key.activeApps.map { ($0, key.keyId) } }
+        return Dictionary(pairs) { first, _ in first }
+    }
+
     private func finding(
         _ check: DoctorCheck, _ verdict: DoctorFinding.Verdict, _ detail: String, advice: String? = nil
     ) -> DoctorFinding {
@@ -277,6 +286,7 @@ struct DaemonExamination {
         case "quarantine":
             "compare `bundleId`, `appAppleId` and `environments` with App Store Connect, and the URL there with the app's name"
         case "cases": "answer or decline them: `GET /v1/apps/{app}/cases?state=open` lists them"
+        case "keys": "see \"The master key\" in docs/keys.md, and `purser keys list`"
         case "store": "see whether the disk is full or broken: `df` on the folder of `store`"
         default: "see \"At three in the morning\" in docs/operations.md"
         }

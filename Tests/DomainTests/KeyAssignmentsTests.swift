@@ -1,0 +1,116 @@
+import Domain
+import Foundation
+import Testing
+
+/// Which key signs for which app: the rule, apart from any key.
+struct KeyAssignmentsTests {
+    private let now = Date(timeIntervalSince1970: 1_700_000_000)
+
+    private func key(
+        _ id: String, _ source: KeyFacts.Source = .imported, _ declared: KeyStatus.State? = nil,
+        apps: [String] = ["coins"], problem: String? = nil
+    ) -> KeyFacts {
+        KeyFacts(
+            keyID: id, issuerID: "issuer", apps: apps, source: source, declaredState: declared, problem: problem)
+    }
+
+    private func decided(_ keys: [KeyFacts], _ change: (inout KeyStates) -> Void = { _ in }) -> KeyStates {
+        var states = KeyStates()
+        for key in keys { states.histories[key.keyID] = KeyHistory(keyID: key.keyID, firstSeenAt: now) }
+        change(&states)
+        return states
+    }
+
+    private func activate(
+        _ id: String, _ keys: [KeyFacts], _ states: inout KeyStates, cause: KeyRole.Cause = .operator
+    ) {
+        KeyRoles.activate(id, for: "coins", cause: cause, keys: keys, at: now, in: &states)
+    }
+
+    @Test func `without decisions the configuration's active key signs, and all others stand by`() {
+        let keys = [
+            key("A", .file, .active), key("B", .file, .standby), key("C", .directory), key("D"),
+            key("E", .file, .retired), key("F", .credential, .revoked), key("G", problem: "closed"),
+        ]
+        let result = KeyAssignments(keys, decided(keys))
+        #expect(result.activeKeyIDs == ["coins": "A"])
+        #expect(result.standbyKeyIDs == ["coins": ["B", "C", "D"]], "in the order of preference")
+        #expect(result.states["E"] == .retired && result.states["F"] == .revoked && result.states["G"] == .standby)
+        #expect(result.activeRoles.isEmpty)
+    }
+
+    @Test func `what was decided stands until the configuration declares another key`() {
+        let keys = [key("A", .file, .active), key("B", .file, .standby), key("D")]
+        let states = decided(keys) { activate("D", keys, &$0) }
+        #expect(KeyAssignments(keys, states).activeKeyIDs == ["coins": "D"])
+        #expect(KeyAssignments(keys, states).states == ["A": .retired, "B": .standby, "D": .active])
+        let redeclared = [key("A", .file, .standby), key("B", .file, .active), key("D")]
+        let after = KeyAssignments(redeclared, states)
+        #expect(after.activeKeyIDs == ["coins": "B"])
+        #expect(after.states == ["A": .standby, "B": .active, "D": .standby])
+        #expect(KeyAssignments(keys, states).activeKeyIDs == ["coins": "D"], "and back again")
+    }
+
+    @Test func `an imported key that was replaced stays retired, whatever the configuration declares`() {
+        let keys = [key("D"), key("E")]
+        let states = decided(keys) { states in
+            activate("D", keys, &states)
+            activate("E", keys, &states)
+        }
+        let declared = [key("A", .file, .active)] + keys
+        #expect(KeyAssignments(declared, states).states == ["A": .active, "D": .retired, "E": .standby])
+    }
+
+    @Test func `activating what the configuration declares takes the decision back`() {
+        let keys = [key("A", .file, .active), key("D")]
+        let states = decided(keys) { states in
+            activate("D", keys, &states)
+            activate("A", keys, &states)
+        }
+        let result = KeyAssignments(keys, states)
+        #expect(result.activeKeyIDs == ["coins": "A"] && result.activeRoles.isEmpty)
+        #expect(result.states["D"] == .retired)
+    }
+
+    @Test func `a decided key that cannot sign leaves its app without one, not with the one it replaced`() {
+        let keys = [key("A", .file, .active), key("D")]
+        let states = decided(keys) { activate("D", keys, &$0) }
+        let closed = [key("A", .file, .active), key("D", problem: "closed")]
+        #expect(KeyAssignments(closed, states).activeKeyIDs.isEmpty)
+        let gone = [key("A", .file, .active)]
+        #expect(KeyAssignments(gone, states).activeKeyIDs == ["coins": "A"], "a key that is not there decides nothing")
+    }
+
+    @Test func `an app has one role for each key, and one active key, whatever is done in whatever order`() {
+        let keys = [key("A", .file, .active), key("B", .file, .standby), key("C", .directory), key("D"), key("E")]
+        var states = decided(keys)
+        for id in ["B", "C", "B", "D", "A", "E", "D", "D", "A", "C"] {
+            activate(id, keys, &states)
+            #expect(KeyAssignments(keys, states).activeKeyIDs == ["coins": id])
+            #expect(states.roles.count { $0.kind == .active } <= 1)
+            #expect(Set(states.roles.map(\.keyID)).count == states.roles.count)
+        }
+    }
+
+    @Test func `the first standby follows a revoked key; an app without one is left without`() {
+        let keys = [key("D"), key("E", apps: ["coins", "gems"])]
+        var states = decided(keys) { states in
+            activate("D", keys, &states)
+            states.histories["D"]?.revokedAt = now
+        }
+        KeyRoles.promoteStandbys(for: ["coins"], cause: .operator, keys: keys, at: now, in: &states)
+        #expect(KeyAssignments(keys, states).activeKeyIDs == ["coins": "E"])
+        states.histories["E"]?.revokedAt = now
+        KeyRoles.promoteStandbys(for: ["coins"], cause: .operator, keys: keys, at: now, in: &states)
+        #expect(KeyAssignments(keys, states).activeKeyIDs.isEmpty)
+    }
+
+    @Test func `a directory gives a key to an app that has none, and to no other`() {
+        let keys = [key("C", .directory, apps: ["coins", "gems"]), key("D", apps: ["coins"])]
+        var states = decided(keys) { activate("D", keys, &$0) }
+        KeyRoles.chooseFromDirectories(keys: keys, at: now, in: &states)
+        #expect(KeyAssignments(keys, states).activeKeyIDs == ["coins": "D", "gems": "C"])
+        #expect(KeyAssignments(keys, states).states["C"] == .active)
+        #expect(KeyAssignments(keys, states).standbyKeyIDs["coins"] == ["C"])
+    }
+}
