@@ -15,6 +15,8 @@ struct AuditDisk {
     private let calls: FileCalls
     private let keys: any AuditKeySource
     private let logger: Logger
+    /// Held while the log is open: two who write one log would overwrite each other's records.
+    private var lock: AuditFile?
     private var chain: AuditChain?
     private var reserve: AuditReserve?
     /// Of acts that have happened, oldest first.
@@ -49,6 +51,10 @@ struct AuditDisk {
     /// - Throws: `AuditFileError`, `AuditKeyError`, `OpenSSLError`.
     mutating func open(at now: Date) throws {
         guard chain == nil else { return }
+        if lock == nil {
+            try directory.prepare()
+            lock = try AuditFile(locking: "\(directory.path)/lock")
+        }
         let (chain, findings) = try AuditChain.open(in: directory, bounds, calls, keys: keys, at: now)
         for finding in findings { tell(finding, at: now) }
         let content = openReserve(chain)
@@ -134,6 +140,9 @@ struct AuditDisk {
         owed += others.prefix(room)
         lost += max(0, others.count - room)
     }
+
+    /// Lets others write the log.
+    mutating func close() { (chain, reserve, lock) = (nil, nil, nil) }
 
     /// Removes segments that have been kept long enough.
     ///

@@ -33,6 +33,18 @@ final class AuditFile: Sendable {
 
     deinit { close(descriptor) }
 
+    /// Opens a file, or makes it, that this process alone may have open so: until the object is gone.
+    ///
+    /// - Throws: `AuditFileError` also when another process has it.
+    convenience init(locking path: String) throws(AuditFileError) {
+        try self.init(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, .system)
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            throw errno == EWOULDBLOCK
+                ? AuditFileError(path, "another process writes this audit; each needs a directory of its own")
+                : AuditFileError(path, errno)
+        }
+    }
+
     /// Length in bytes.
     func size() throws(AuditFileError) -> Int {
         var status = stat()

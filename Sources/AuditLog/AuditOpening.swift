@@ -27,12 +27,12 @@ package enum AuditFinding: Sendable, Equatable, CustomStringConvertible {
 extension AuditChain {
     /// Opens the log of a directory, or begins it. Blocks.
     ///
+    /// - Parameter directory: one that is prepared.
     /// - Returns: the log's end, and what was found.
     /// - Throws: `AuditFileError`, `AuditKeyError`, `OpenSSLError`.
     static func open(
         in directory: AuditDirectory, _ bounds: AuditBounds, _ calls: FileCalls, keys: some AuditKeySource, at now: Date
     ) throws -> (AuditChain, [AuditFinding]) {
-        try directory.prepare()
         var segments = try directory.segments()
         // A crash while a segment was made has left one without a record.
         while let newest = segments.last, try isEmpty(newest, in: directory) {

@@ -111,6 +111,17 @@ package final class AuditWriter: AuditTrail {
         return try result.get()
     }
 
+    /// Ends the writing: what waits is written, and whoever comes later opens the log again.
+    package func close() async {
+        await retry()
+        await withCheckedContinuation { continuation in
+            thread.async { [self] in
+                disk.withLock { $0.close() }
+                continuation.resume()
+            }
+        }
+    }
+
     private static let unavailable = ServiceError(
         .auditUnavailable, "The audit cannot be written, and this must not happen without a record. Try again later.")
 

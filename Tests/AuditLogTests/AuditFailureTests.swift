@@ -54,6 +54,8 @@ struct AuditFailureTests {
         fixture.disk.fail("audit/")
         await first.settle(.sample(1, .userErased))
         await first.settle(.sample(2, .consentRecorded))
+        // All that a crash leaves: what is closed now writes nothing.
+        await first.close()
         fixture.disk.fail(nil)
         let second = try fixture.open()
         #expect(try fixture.acts() == ["userErased", "consentRecorded"] && second.status.owed == 0)
@@ -62,6 +64,7 @@ struct AuditFailureTests {
         await second.settle(.sample(3, .sendingReleased))
         fixture.disk.fail("reserve")
         await second.retry()
+        await second.close()
         fixture.disk.fail(nil)
         let third = try fixture.open()
         #expect(try fixture.acts() == ["userErased", "consentRecorded", "sendingReleased"])
@@ -116,6 +119,7 @@ struct AuditFailureTests {
         let range = try #require(bytes.range(of: Data("caller:shop".utf8)))
         bytes.replaceSubrange(range, with: Data("caller:shot".utf8))
         try bytes.write(to: URL(filePath: fixture.reservePath))
+        await first.close()
         fixture.disk.fail(nil)
         _ = try fixture.open()
         #expect(try fixture.acts().isEmpty)
@@ -129,6 +133,7 @@ struct AuditFailureTests {
         let whole = try fixture.lines(1)
         let torn = #"{"sequence":3,"at":"2027"#
         try fixture.write(whole + [torn], to: 1, end: "")
+        await first.close()
         let second = try fixture.open()
         let last = try #require(try fixture.records().last)
         #expect(last.action == "tornRecordRemoved" && last.details == ["bytes": String(torn.utf8.count)])
@@ -146,6 +151,7 @@ struct AuditFailureTests {
         var lines = try fixture.lines(1)
         lines.append(lines[1].replacing("caller:shop", with: "caller:eve"))
         try fixture.write(lines, to: 1)
+        await first.close()
         let second = try fixture.open()
         try await second.record(.sample(2))
         #expect(try fixture.lines(1) == lines)
@@ -159,9 +165,19 @@ struct AuditFailureTests {
         let first = try fixture.open()
         try await first.record(.sample(1))
         try Data().write(to: URL(filePath: fixture.path(2)))
+        await first.close()
         let second = try fixture.open()
         try await second.record(.sample(2))
         #expect(try fixture.directory.segments().map(\.number) == [1] && isSound(fixture))
+    }
+
+    @Test func `two cannot write one log`() async throws {
+        let fixture = try AuditFixture()
+        let first = try fixture.open()
+        let error = #expect(throws: AuditFileError.self) { try fixture.open() }
+        #expect(error?.problem.contains("another process writes this audit") == true)
+        await first.close()
+        _ = try fixture.open()
     }
 
     @Test func `a directory that others can read is refused, with what to do`() throws {
@@ -192,6 +208,7 @@ struct AuditFailureTests {
         let kept = try fixture.records().first { AuditAct.Action(rawValue: $0.action) != nil }
         #expect(try #require(kept).at > fixture.now.addingTimeInterval(-1000 - 500))
         #expect(try isSound(fixture), "what is left verifies by itself")
+        await audit.close()
         let again = try fixture.open()
         try await again.record(.sample(11))
         #expect(try isSound(fixture))

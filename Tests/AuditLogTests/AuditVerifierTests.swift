@@ -17,6 +17,7 @@ struct AuditVerifierTests {
             for number in 1...3 { try await audit.record(.sample(3 * segment + number)) }
             heads.append(try #require(audit.status.head))
         }
+        await audit.close()
         #expect(try fixture.records().map(\.sequence) == Array(1...12))
         return (fixture, heads)
     }

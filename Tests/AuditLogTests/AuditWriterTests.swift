@@ -48,6 +48,7 @@ struct AuditWriterTests {
         let first = try fixture.open()
         try await first.record(.sample(1))
         let head = try #require(first.status.head)
+        await first.close()
         let second = try fixture.open()
         #expect(second.status.head == head)
         try await second.record(.sample(2))

@@ -24,6 +24,7 @@ final class AuditService: Service {
         try? await gracefulShutdown()
         await audit.settle(AuditAct(.serviceStopped, by: .daemon))
         tellHead()
+        await audit.close()
     }
 
     /// Logs the last record, unless it was the last before; the message says all, so that every format of logs keeps it whole.
