@@ -10,16 +10,23 @@ import Synchronization
 /// or replaced.
 final class AuditService: Service {
     private let audit: AuditWriter
+    private let configuration: DaemonConfiguration
     private let logger: Logger
     private let told = Mutex<AuditHead?>(nil)
 
-    init(audit: AuditWriter, logger: Logger) {
+    init(audit: AuditWriter, configuration: DaemonConfiguration, logger: Logger) {
         self.audit = audit
+        self.configuration = configuration
         self.logger = logger
     }
 
     func run() async throws {
         await audit.settle(AuditAct(.serviceStarted, by: .daemon, details: ["version": Version.text]))
+        if let origin = configuration.origin {
+            await audit.settle(
+                AuditAct(
+                    .configurationLoaded, by: .daemon, details: ["file": origin.file, "sha256": origin.digest]))
+        }
         tellHead()
         try? await gracefulShutdown()
         await audit.settle(AuditAct(.serviceStopped, by: .daemon))
@@ -77,6 +84,11 @@ extension PeriodicService {
     /// Tells the audit's last record each minute, if there is a new one.
     static func auditHeads(_ service: AuditService, clock: C) -> PeriodicService {
         PeriodicService(every: .seconds(60), clock: clock) { service.tellHead() }
+    }
+
+    /// Tells the audit how many more failures to authenticate there were than it has records of.
+    static func authenticationFailures(_ failures: AuthenticationFailures, clock: C) -> PeriodicService {
+        PeriodicService(every: AuthenticationFailures.window, also: .last, clock: clock) { failures.tell() }
     }
 
     /// Tries again to write what the audit owes.

@@ -94,10 +94,11 @@ private func lifecycle(
 ) -> [any Service] {
     let (notifier, clock, logger) = (dependencies.notifier, ContinuousClock(), dependencies.logger)
     let heartbeats = watchdogHeartbeats(eventLoops, adapters.curl, adapters.store, services.refunds.dispatcher)
-    let audit = AuditService(audit: adapters.audit, logger: logger)
+    let audit = AuditService(audit: adapters.audit, configuration: configuration, logger: logger)
     let store: [any Service] = [
         WatchdogService(asking: heartbeats, health: health, dependencies), StoreService(store: adapters.store), audit,
         PeriodicService.auditHeads(audit, clock: clock), PeriodicService.auditRetries(adapters.audit, clock: clock),
+        PeriodicService.authenticationFailures(services.access.failures, clock: clock),
         PeriodicService.auditRetention(adapters.audit, time: services.clock, clock: clock, logger: logger),
         PeriodicService.callers(services.access, callers, clock: clock),
         PeriodicService.retention(

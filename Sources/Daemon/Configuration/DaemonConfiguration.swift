@@ -2,6 +2,7 @@ package import Domain
 import Foundation
 package import KeyCustody
 package import Logging
+import OpenSSL
 
 /// Everything an operator can decide, read once at start, validated whole and passed down.
 ///
@@ -39,6 +40,8 @@ package struct DaemonConfiguration: Sendable {
     package let snapshots: SnapshotConfiguration
     /// What is allowed but probably not meant, for the log at start and for `purser config check`.
     package let warnings: [ConfigurationProblem]
+    /// The file that it was read from, and the SHA-256 of its text, for the audit; nil where it was made otherwise.
+    package private(set) var origin: (file: String, digest: String)?
 
     package init(
         store: StoreLocation, masterKey: MasterKeySource? = nil,
@@ -145,7 +148,10 @@ extension DaemonConfiguration {
     package static func load(
         file: String, flags: ConfigurationFlags = ConfigurationFlags(), environment: [String: String]
     ) throws(ConfigurationError) -> DaemonConfiguration {
-        try parse(yaml: try contents(of: file), file: file, flags: flags, environment: environment)
+        let text = try contents(of: file)
+        var configuration = try parse(yaml: text, file: file, flags: flags, environment: environment)
+        configuration.origin = (try? SHA256Digest.hexadecimalDigest(Array(text.utf8))).map { (file, $0) }
+        return configuration
     }
 
     /// Resolves the configuration from the text of its file.

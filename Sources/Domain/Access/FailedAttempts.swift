@@ -16,11 +16,17 @@ package final class FailedAttempts: Sendable {
         var counts: [String: Int] = [:]
     }
 
+    /// Tells the audit.
+    private let records: AuthenticationFailures?
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: Mutex<State>
 
-    /// `now`: a monotonic clock.
-    package init(now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }) {
+    /// `records`: tells the audit of each; `now`: a monotonic clock.
+    package init(
+        records: AuthenticationFailures? = nil,
+        now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
+        self.records = records
         self.now = now
         state = Mutex(State(started: now()))
     }
@@ -32,6 +38,7 @@ package final class FailedAttempts: Sendable {
     ///   - claim: what the credential claims to be, where it names something that could exist.
     /// - Returns: how long to wait, if either has used up its attempts.
     package func note(from source: String?, claim: String?) -> Duration? {
+        records?.note(from: source, claim: claim)
         let instant = now()
         return state.withLock { state in
             if state.started + Self.window <= instant { state = State(started: instant) }

@@ -23,7 +23,8 @@ package struct KeyAssignments: Sendable, Equatable {
         let retired = Set(standing.lazy.filter { $0.kind == .retired }.map { AppKey($0.app, $0.keyID) })
         func canSign(_ key: KeyFacts) -> Bool {
             let history = decided.histories[key.keyID]
-            let mayByDeclaration = key.declaredState == nil || key.declaredState == .active || key.declaredState == .standby
+            let mayByDeclaration =
+                key.declaredState == nil || key.declaredState == .active || key.declaredState == .standby
             return key.problem == nil && mayByDeclaration && history?.revokedAt == nil && history?.retiredAt == nil
         }
         var active = KeyRoles.declaredKeyIDs(keys)

@@ -9,6 +9,8 @@ package struct Access: Sendable {
     package let resolver: CallerResolver
     /// Slows guessing down, at all listeners together.
     package let failedAttempts: FailedAttempts
+    /// Tells the audit of failures to authenticate.
+    package let failures: AuthenticationFailures
     /// Adds, changes and removes callers.
     package let administration: CallerAdministration
     /// Issues and revokes callers' keys.
@@ -67,7 +69,8 @@ package struct Access: Sendable {
         store = ports.store
         clock = ports.clock
         logger = ports.logger
-        failedAttempts = FailedAttempts(now: ports.clock.monotonicNow)
+        failures = AuthenticationFailures(audit: ports.audit)
+        failedAttempts = FailedAttempts(records: failures, now: ports.clock.monotonicNow)
         resolver = CallerResolver(
             registry: registry,
             tokens: CallerTokenChecker(
