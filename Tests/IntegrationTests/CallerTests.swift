@@ -1,3 +1,4 @@
+import AppStoreAPI
 import AppStoreSimulator
 import Daemon
 import Domain
@@ -126,7 +127,8 @@ struct CallerTests {
         try await DaemonFixture.run(options, folder, simulator) { fixture in
             let shown = await callers(fixture).show("shop").output
             #expect(shown.hasPrefix("shop (store), last used 20"), "kept at the stop: \(shown)")
-            #expect(try await fixture.send("GET", "/v1/apps/coins/limits", token: kept.get()).status == 200)
+            let reply = try await fixture.send("GET", "/v1/apps/coins/limits", token: kept.get())
+            #expect(reply.status == 200)
         }
         await simulator.stop()
     }
