@@ -130,4 +130,27 @@ struct TeamTests {
             }
         }
     }
+
+    @Test func `an app goes on once the new team's key is imported and activated, without a restart`() async throws {
+        try await DaemonStage.with(DaemonStage.Settings(scopes: ["transactions:read"])) { stage in
+            let buyer = "7b5f9e0a-1c2d-4e3f-8a9b-0c1d2e3f4a5b"
+            let daemon = try await stage.start()
+            let target = "/v1/apps/coins/transactions/1?environment=Production"
+            #expect(await stage.api().send("GET", target)?.status == 404)
+            try stage.simulator.state.register(
+                RegisteredApp(bundleID: DaemonStage.bundleID, appAppleID: 42, issuerID: buyer))
+            let refused = await stage.api().send("GET", target)
+            #expect(refused?.status == 502 && refused?.json?["reason"] == "APPLE_UNAUTHORIZED")
+            let file = try stage.makeKey("BUYERSKEY1", at: "AuthKey_BUYERSKEY1.p8", issuer: buyer).path
+            for arguments in [
+                ["import", file, "--issuer", buyer, "--app", "coins"], ["activate", "BUYERSKEY1"],
+            ] {
+                let outcome = try await stage.command(["keys"] + arguments)
+                try #require(outcome.status == 0, "\(outcome.output)\(outcome.errorOutput)")
+            }
+            #expect(await stage.api().send("GET", target)?.status == 404)
+            #expect(stage.simulator.state.received.requests.last { $0.identifier == "1" }?.keyID == "BUYERSKEY1")
+            #expect(try await daemon.terminate() == 0)
+        }
+    }
 }

@@ -180,12 +180,12 @@ struct DaemonStage: Sendable {
     /// Makes a key's file and registers it with the App Store.
     ///
     /// - Returns: the file.
-    func makeKey(_ id: String, at name: String) throws -> URL {
+    func makeKey(_ id: String, at name: String, issuer: String = Self.issuer) throws -> URL {
         let key = try ECPrivateKey.generate()
         let file = folder.appending(path: name)
         try key.pkcs8PEM().withUnsafeBytes { Data($0) }.write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
-        try simulator.state.registerKey(key.publicKey, keyID: id, issuerID: Self.issuer)
+        try simulator.state.registerKey(key.publicKey, keyID: id, issuerID: issuer)
         return file
     }
 
