@@ -36,6 +36,14 @@ package struct KeyDirectory: Sendable, Equatable {
         return isID ? String(id) : nil
     }
 
+    /// What is wrong with directories and their files, one line each; used by `purser config check`. Blocks.
+    ///
+    /// - Parameter declared: the ids of keys that the configuration declares itself.
+    package static func problems(of directories: [KeyDirectory], declared: [String]) -> [String] {
+        let taken = Dictionary(declared.map { ($0, KeyFacts.Source.file) }) { first, _ in first }
+        return KeyDirectoryReader(directories).scan(taken: taken, revoked: []).problems
+    }
+
     /// Whether a file is meant to hold a key.
     static func isKeyFile(_ name: String) -> Bool { name.hasSuffix(suffix) && !name.hasPrefix(".") }
 

@@ -110,4 +110,24 @@ struct ConfigurationKeyDirectoryTests {
             ConfigurationFixture.places(ConfigurationFixture.minimal + "keyWarnings: { maximumAge: 1h }")
                 == ["14 keyWarnings.maximumAge"])
     }
+
+    @Test func `config check names what is wrong with a directory, which stops no start`() throws {
+        let installation = try DaemonInstallation()
+        let text = try String(contentsOfFile: installation.file, encoding: .utf8)
+        let folder = installation.path("keys")
+        let section = """
+            keyDirectories:
+              - { path: \(folder), issuer: 57246542-96fe-1a63-e053-0824d011072a, apps: [coins] }
+
+            """
+        try Data((text + section).utf8).write(to: URL(filePath: installation.file))
+        let missing = ConfigCheckCommand.run(file: installation.file, environment: [:])
+        #expect(missing.status == .success && missing.errorOutput.contains("\(folder): cannot be read"))
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        try Data("nonsense".utf8).write(to: URL(filePath: "\(folder)/AAA.p8"))
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: "\(folder)/AAA.p8")
+        let open = ConfigCheckCommand.run(file: installation.file, environment: [:])
+        #expect(open.status == .success && open.errorOutput.contains("keyDirectories[0].path"))
+        #expect(open.errorOutput.contains("chmod 0400"))
+    }
 }

@@ -217,7 +217,7 @@ struct KeyCustodianTests {
         _ = try await run.minter.token(for: CustodianFixture.coins)
         #expect(try await run.custodian.key("ONE").warnings.isEmpty)
         #expect(try await run.custodian.key("TWO").warnings.map { $0.prefix(10) } == ["never used"])
-        fixture.clock.advance(86_400 * 5)
+        fixture.clock.advance(86_400 * 4.9)
         #expect(try await run.custodian.key("ONE").warnings.map { $0.prefix(6) } == ["in use"])
         _ = try await run.custodian.retire("TWO", by: mara)
         await run.custodian.save()

@@ -74,6 +74,7 @@ private struct FileCheck {
             }
         }
         checkMasterKey(configuration.masterKey)
+        checkKeyDirectories(configuration)
         for (index, key) in configuration.keys.enumerated() {
             if key.source == .credential, environment["CREDENTIALS_DIRECTORY"] == nil,
                 !FileManager.default.fileExists(atPath: key.path)
@@ -84,6 +85,15 @@ private struct FileCheck {
             attempt("keys[\(index)]\(key.source == .credential ? ".credential" : ".file")") {
                 _ = try KeyFile.load(key)
             }
+        }
+    }
+
+    /// What is wrong with a directory of keys stops no start, and may be mended while the daemon runs.
+    private mutating func checkKeyDirectories(_ configuration: DaemonConfiguration) {
+        for (index, directory) in configuration.keyDirectories.enumerated() {
+            let key = "keyDirectories[\(index)].path"
+            let problems = KeyDirectory.problems(of: [directory], declared: configuration.keys.map(\.keyID))
+            for problem in problems { warnings.append(ConfigurationProblem(origin(key), key: key, problem)) }
         }
     }
 
