@@ -16,7 +16,9 @@ struct ExampleTests {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".json") }.sorted()
         #expect(names.count >= 9)
-        try await DaemonFixture.with { fixture in
+        var options = DaemonFixture.Options()
+        options.hasDoors = true
+        try await DaemonFixture.with(options) { fixture in
             let world = try await world(fixture)
             for name in names {
                 var text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
@@ -58,13 +60,32 @@ struct ExampleTests {
         let headers = request["headers"]?.object?.members.compactMap { member in
             member.value.string.map { (member.key, $0) }
         }
-        let reply = try await fixture.send(
-            try #require(request["method"]?.string), try #require(request["path"]?.string),
-            Dictionary(headers ?? []) { first, _ in first }, body: request["body"]?.serializedString())
-        #expect(JSONValue.number(JSONNumber(reply.status)) == example["response"]?["status"], "\(name)")
+        let (method, path) = (try #require(request["method"]?.string), try #require(request["path"]?.string))
+        let (status, body) =
+            if example["listener"] == "admin" {
+                try await Self.ask(LocalClient(socket: fixture.adminSocket), method, path, request["body"])
+            } else {
+                try await Self.ask(
+                    fixture, method, path, Dictionary(headers ?? []) { first, _ in first }, request["body"])
+            }
+        #expect(JSONValue.number(JSONNumber(status)) == example["response"]?["status"], "\(name)")
         let expected = try #require(example["response"]?["body"])
-        let difference = Self.difference(expected, try reply.json, at: "body")
+        let difference = Self.difference(expected, body, at: "body")
         #expect(difference == nil, "\(name): \(difference ?? "")")
+    }
+
+    private static func ask(
+        _ fixture: DaemonFixture, _ method: String, _ path: String, _ headers: [String: String], _ body: JSONValue?
+    ) async throws -> (Int, JSONValue) {
+        let reply = try await fixture.send(method, path, headers, body: body?.serializedString())
+        return (reply.status, try reply.json)
+    }
+
+    private static func ask(
+        _ operators: LocalClient, _ method: String, _ path: String, _ body: JSONValue?
+    ) async throws -> (Int, JSONValue) {
+        let reply = try #require(await operators.send(method, path, body: body))
+        return (reply.status, try #require(reply.json))
     }
 
     /// Where an answer departs from an example; nil when it does not.
