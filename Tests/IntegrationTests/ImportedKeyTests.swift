@@ -153,7 +153,7 @@ struct ImportedKeyTests {
                 _ = await importKey(keys, file)
                 #expect(await keys.activate("FIRSTKEY01", apps: [], unchecked: false).status == .success)
                 let before = try Data(contentsOf: masterKey)
-                let isDone = Atomic(false)
+                let isDone = Flag()
                 try await withThrowingTaskGroup(of: Int.self) { group in
                     for caller in 0..<8 {
                         group.addTask {
@@ -162,7 +162,7 @@ struct ImportedKeyTests {
                                 let reply = try await fixture.send("GET", "/v1/apps/coins/transactions/\(caller + 1)")
                                 #expect(reply.status == 404)
                                 asked += 1
-                            } while !isDone.load(ordering: .relaxed)
+                            } while !isDone.isSet
                             return asked
                         }
                     }
@@ -170,7 +170,7 @@ struct ImportedKeyTests {
                         let change = await keys.rewrap()
                         #expect(change.status == .success, "\(change)")
                     }
-                    isDone.store(true, ordering: .relaxed)
+                    isDone.set()
                     for try await asked in group { #expect(asked > 0) }
                 }
                 let after = try Data(contentsOf: masterKey)
@@ -204,4 +204,13 @@ struct ImportedKeyTests {
             try await start { fixture, _ in try await expectSigner("FIRSTKEY01", fixture) }
         }
     }
+}
+
+/// Told once to all who look.
+private final class Flag: Sendable {
+    private let value = Atomic(false)
+
+    var isSet: Bool { value.load(ordering: .relaxed) }
+
+    func set() { value.store(true, ordering: .relaxed) }
 }
