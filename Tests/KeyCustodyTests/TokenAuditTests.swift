@@ -1,0 +1,80 @@
+import CoreMetrics
+import Domain
+import Foundation
+import JOSE
+import JSON
+import KeyCustody
+import Logging
+import OpenSSL
+import TestSupport
+import Testing
+
+/// What the audit is told of tokens, and what is signed without it: nothing.
+struct TokenAuditTests {
+    private let coins = App(slug: "coins", bundleID: "com.example.coins", appAppleID: 1)
+    private let audit = RememberedAudit()
+    private let clock = HandClock()
+    private let fixture: KeyFixture
+
+    init() throws { fixture = try KeyFixture() }
+
+    private func minter(_ declaration: KeyDeclaration) throws -> TokenMinter {
+        TokenMinter(
+            keys: try KeyRing(loading: [declaration]),
+            clock: ServiceClock(now: { [clock] in clock.date }, monotonicNow: { [clock] in clock.instant }),
+            audit: audit, metrics: NOOPMetricsHandler.instance,
+            logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
+    }
+
+    private func digest(_ token: BearerToken) throws -> [UInt8] { try SHA256Digest.digest(Array(token.value.utf8)) }
+
+    @Test func `each mint has a record with the token's digest, and its uses are told once in a while`() async throws {
+        let minter = try minter(try fixture.key().declaration)
+        let first = try await minter.token(for: coins)
+        for _ in 0..<4 { _ = try await minter.token(for: coins) }
+        #expect(audit.acts.map(\.action) == [.tokenMinted], "the cache keeps off the audit")
+        #expect(audit.acts.first?.actor == .daemon && audit.acts.first?.keyID == "KEY1")
+        #expect(audit.acts.first?.tokenDigest == (try digest(first)) && audit.acts.first?.app == "coins")
+        minter.tellUses([coins])
+        minter.tellUses([coins])
+        #expect(audit.acts(.tokenUsed).map { $0.details["uses"] } == ["5"])
+        _ = try await minter.token(for: coins)
+        clock.advance(960)
+        let second = try await minter.token(for: coins)
+        minter.tellUses([coins])
+        let uses = audit.acts(.tokenUsed)
+        #expect(uses.map { $0.details["uses"] } == ["5", "1", "1"])
+        #expect(uses.map(\.tokenDigest) == (try [first, first, second].map(digest)))
+        #expect(audit.acts(.tokenMinted).map(\.tokenDigest) == (try [first, second].map(digest)))
+    }
+
+    @Test func `without room for a record no token is minted, and the one at hand goes on`() async throws {
+        let minter = try minter(try fixture.key().declaration)
+        let token = try await minter.token(for: coins)
+        audit.fail()
+        #expect(try await minter.token(for: coins).generation == token.generation)
+        clock.advance(960)
+        await #expect(throws: ServiceError(.auditUnavailable, "")) { try await minter.token(for: coins) }
+        audit.fail(false)
+        #expect(try await minter.token(for: coins).generation != token.generation)
+    }
+
+    @Test func `a token for a caller is one of its own, lives ten minutes, and has Apple's claims`() async throws {
+        let key = try fixture.key()
+        let minter = try minter(key.declaration)
+        let own = try await minter.token(for: coins)
+        let issued = try await minter.issueToken(for: coins)
+        let another = try await minter.issueToken(for: coins)
+        #expect(Set([own, issued, another].map(\.value)).count == 3)
+        #expect(try await minter.token(for: coins).generation == own.generation, "ours stays ours")
+        #expect(audit.acts.map(\.action) == [.tokenMinted], "whoever hands it out records it")
+        let jws = try CompactJWS(issued.value)
+        let header = try jws.verify(with: key.publicKey)
+        #expect(header.keyID == "KEY1" && header.type == "JWT")
+        let claims = try JWTClaims(parsing: try jws.decodePayload())
+        #expect(claims.issuer == "issuer-1" && claims.audience == ["appstoreconnect-v1"])
+        #expect(claims.issuedAt == clock.date.addingTimeInterval(-30))
+        #expect(claims.expiresAt == clock.date.addingTimeInterval(600) && claims.expiresAt == issued.expiresAt)
+        #expect(claims.others == ["bid": "com.example.coins"])
+    }
+}
