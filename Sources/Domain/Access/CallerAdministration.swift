@@ -53,14 +53,8 @@ package struct CallerAdministration: Sendable {
     package func add(_ addition: CallerAddition, by actor: Actor) async throws(ServiceError) -> Issued {
         let violations = violations(addition)
         guard violations.isEmpty else { throw .invalid(violations) }
-        guard registry.read({ $0.caller(addition.name) == nil && !$0.names.contains(addition.name) }) else {
-            throw Self.taken(addition.name)
-        }
-        guard registry.read({ $0.stored.count }) < CallerRegistry.maximumCallers else {
-            throw ServiceError(
-                .callerConflict, "There are \(CallerRegistry.maximumCallers) callers, which is as many as there may be."
-            )
-        }
+        guard !registry.read({ $0.isTaken(addition.name) }) else { throw Self.taken(addition.name) }
+        try registry.requireRoom()
         let time = now()
         let token = addition.givesToken ? try newToken(for: addition.tokenLifetime, at: time) : nil
         let caller = StoredCaller(

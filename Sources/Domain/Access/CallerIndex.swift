@@ -88,6 +88,15 @@ struct CallerIndex: Sendable {
 
     // MARK: Questions
 
+    /// Whether there is nobody at all.
+    var isEmpty: Bool { configured.isEmpty && stored.isEmpty }
+
+    /// Whether a name is somebody's, or keys that nobody has revoked are of that name.
+    func isTaken(_ name: String) -> Bool {
+        configured[name] != nil || stored[name] != nil
+            || (keyIDs[name] ?? []).contains { keys[$0]?.revokedAt == nil }
+    }
+
     /// The names of all callers, those of the configuration first, each part in ascending order.
     var names: [String] {
         let orphans = keyIDs.keys.filter { name in

@@ -94,6 +94,7 @@ package struct CallerKeyService: Sendable {
 
     private func addCallerIfNew(_ request: Request) async throws(ServiceError) {
         guard let scopes = request.scopes, registry.read({ $0.caller(request.caller) == nil }) else { return }
+        try registry.requireRoom()
         let time = now()
         registry.apply(
             try await store.updateCaller(request.caller) { known in

@@ -53,6 +53,15 @@ package final class CallerRegistry: Sendable {
         try state.withLock { try body($0.index) }
     }
 
+    /// Checks that one more caller may be added.
+    ///
+    /// - Throws: `callerConflict`.
+    func requireRoom() throws(ServiceError) {
+        guard read({ $0.stored.count }) >= Self.maximumCallers else { return }
+        throw ServiceError(
+            .callerConflict, "\(Self.maximumCallers) callers have been added, which is as many as may be; remove one.")
+    }
+
     /// The time of day.
     func time() -> Date { now() }
 
@@ -108,8 +117,9 @@ extension CallerRegistry {
 
     /// Tells how many callers there are for each app: also to be called now and then, as tokens expire.
     package func count() {
-        let now = now()
-        counted(state.withLock { $0.index.callersByApp(at: now) })
+        // Of a copy, so that no request waits for ten thousand callers to be counted.
+        let index = state.withLock(\.index)
+        counted(index.callersByApp(at: now()))
     }
 }
 

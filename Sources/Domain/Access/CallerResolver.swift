@@ -75,7 +75,7 @@ package struct CallerResolver: Sendable {
     }
 
     /// Whether there is anybody at all who could be found.
-    package var knowsNobody: Bool { registry.read { $0.names.isEmpty } }
+    package var knowsNobody: Bool { registry.read(\.isEmpty) }
 
     /// The caller.
     package func resolve(_ presented: PresentedCredentials) throws(Refusal) -> AuthenticatedCaller {
