@@ -52,9 +52,14 @@ control=$(member control <<<"$ready")
 simulate() { curl --fail-with-body --silent --show-error --max-time 10 -X "$1" "$control$2" ${3:+--data "$3"}; }
 
 issuer=57246542-96fe-1a63-e053-0824d011072a
-(umask 077; openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out "$work/key.p8")
-public=$(openssl pkey -in "$work/key.p8" -pubout | awk '{ printf "%s\\n", $0 }')
-key=$(simulate POST /keys "{\"issuerId\":\"$issuer\",\"publicKey\":\"$public\"}" | member keyId)
+# Makes a key that the App Store knows: FILE
+make_key() {
+    (umask 077; openssl ecparam -name prime256v1 -genkey -noout | openssl pkcs8 -topk8 -nocrypt -out "$1")
+    local public
+    public=$(openssl pkey -in "$1" -pubout | awk '{ printf "%s\\n", $0 }')
+    simulate POST /keys "{\"issuerId\":\"$issuer\",\"publicKey\":\"$public\"}" | member keyId
+}
+key=$(make_key "$work/key.p8")
 simulate PUT /apps/com.example.coins "{\"appAppleId\":1234567890,\"issuerId\":\"$issuer\"}" >/dev/null
 simulate GET /certificates/root.pem >"$work/root.pem"
 simulate GET /certificates/tls-ca.pem >"$work/tls-ca.pem"
@@ -213,6 +218,28 @@ if python3 -m venv "$work/python" >/dev/null 2>&1 \
 else
     echo "Left out: python3 with venv and access to a package index are needed to fetch the library."
 fi
+say "Another key, while everything runs: taken in, judged by Apple, made the one that signs; the one before it retires"
+# A command of the operator, as one would type it.
+operate() {
+    printf '\n$ purser'
+    printf ' %q' "$@"
+    echo
+    "$bin/purser" "$@" --config "$work/purser.yaml" || fail "purser $1 $2"
+}
+next=$(make_key "$work/next.p8")
+operate keys import "$work/next.p8" --id "$next" --issuer "$issuer" --app coins
+rm "$work/next.p8"
+operate keys check "$next"
+operate keys activate "$next"
+operate keys list
+ask 200 GET "/v1/apps/coins/transactions/$gems"
+say "Who did what: the audit is kept beside the database, and nobody changes it unseen"
+operate audit list --limit 8
+operate audit verify
+cp -a "$work/purser.audit" "$work/changed"
+sed -i "s/keyActivated/keyRetired/" "$work"/changed/*.jsonl
+printf '\n$ purser audit verify --directory %s    # a copy in which one act is called another\n' "$work/changed"
+if "$bin/purser" audit verify --directory "$work/changed" --config "$work/purser.yaml"; then fail "a changed record was not found"; fi
 say "What the App Store received"
 simulate GET '/received?endpoint=Send%20Consumption%20Information'; echo
 say "Health, for the orchestrator and for people"
