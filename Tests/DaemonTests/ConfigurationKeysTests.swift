@@ -41,6 +41,20 @@ struct ConfigurationKeysTests {
             try ConfigurationFixture.configuration(text).keys.last?.path == "/run/credentials/purser.service/coins.p8")
     }
 
+    @Test(arguments: [
+        "-----BEGIN PRIVATE KEY-----", String(repeating: "mIGH/a+0", count: 8), String(repeating: "0aF9", count: 16),
+        "prs_short",
+    ])
+    func `a secret in the place of its file's name is not repeated`(secret: String) {
+        for setting in ["file", "credential"] {
+            let problems = ConfigurationFixture.problems(yaml(key("A1", "\(setting): \"\(secret)\", apps: [coins]")))
+            #expect(setting == "credential" || !problems.isEmpty)
+            for problem in problems { #expect(!problem.description.contains(secret.prefix(8))) }
+        }
+        let told = ConfigurationFixture.problems(yaml(key("A1", "file: keys/coins.p8, apps: [coins]")))
+        #expect(told.first?.message.contains("`keys/coins.p8`") == true, "what is no secret is")
+    }
+
     @Test func anAppHasAtMostOneActiveKey() {
         let text = yaml(
             key("A1", "file: /a.p8, apps: [coins]") + key("A2", "file: /b.p8, apps: [gems, coins]")

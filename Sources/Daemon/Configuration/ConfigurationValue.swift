@@ -13,8 +13,15 @@ struct ConfigurationValue<Value> {
 
     /// What is wrong with a text that cannot be read.
     func complaint(about text: String) -> String {
-        guard !isSecret else { return "The value must be \(expectation)." }
+        guard !isSecret, !Self.mayBeSecret(text) else { return "The value must be \(expectation)." }
         return "The value must be \(expectation), not `\(text.prefix(200))`."
+    }
+
+    /// Whether a text may be a secret that stands in the place of its file's name: a key in PEM or Base64, a master key in
+    /// hexadecimal digits, a caller's token.
+    private static func mayBeSecret(_ text: String) -> Bool {
+        let pieces = text.split { !$0.isASCII || !($0.isLetter || $0.isNumber || "+/=".contains($0)) }
+        return text.contains("-----BEGIN") || text.hasPrefix("prs_") || pieces.contains { $0.count >= 40 }
     }
 }
 
