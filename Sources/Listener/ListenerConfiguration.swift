@@ -44,7 +44,7 @@ package struct ListenerConfiguration: Sendable {
     package var idleTimeout = Duration.seconds(60)
 
     /// How long a new connection may stay silent, if that is less.
-    package var firstRequestTimeout = Duration.seconds(10)
+    package var firstRequestTimeout = Duration.seconds(15)
 
     /// How long a client may take to send one request, from its first byte to its last; slower is answered with 408.
     ///

@@ -66,6 +66,7 @@ struct ListenerFixture: Sendable {
     private static func patientConfiguration(_ address: ListenerAddress) -> ListenerConfiguration {
         var configuration = ListenerConfiguration(name: "test", address: address)
         configuration.idleTimeout = Wait.limit
+        configuration.firstRequestTimeout = Wait.limit
         configuration.requestReadTimeout = Wait.limit
         configuration.responseWriteTimeout = Wait.limit
         configuration.lingerTimeout = Wait.limit
