@@ -75,7 +75,8 @@ extension SQLiteStore: CallerStore {
 enum CallerRow {
     /// The number of the latest change.
     static func generation(_ database: Database) throws -> Int64 {
-        guard let generation = try Int64.fetchOne(database, sql: "SELECT generation FROM callerGeneration") else {
+        guard let generation = try Int64.fetchOne(database, sql: "SELECT generation FROM callerGeneration WHERE id = 1")
+        else {
             throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "the count of changes of callers is missing")
         }
         return generation
@@ -84,7 +85,7 @@ enum CallerRow {
     /// Counts one more change.
     @discardableResult
     static func nextGeneration(_ database: Database) throws -> Int64 {
-        try database.execute(sql: "UPDATE callerGeneration SET generation = generation + 1")
+        try database.execute(sql: "UPDATE callerGeneration SET generation = generation + 1 WHERE id = 1")
         return try generation(database)
     }
 

@@ -156,10 +156,10 @@ struct ConfigurationAppsTests {
 
     @Test func noAppAndAnAppWithoutAnActiveKeyAreWarnedOf() throws {
         let none = try ConfigurationFixture.configuration("store: sqlite:/a\napple: { rootCertificates: [/a.cer] }\n")
-        #expect(none.warnings.map(\.key) == ["apps", "callers"])
+        #expect(none.warnings.map(\.key) == ["apps"])
         let keyless = try ConfigurationFixture.configuration(
             yaml("  coins: { bundleId: a.b, environments: [Sandbox] }\n"))
-        #expect(keyless.warnings.map(\.key) == ["callers", "apps.coins"])
+        #expect(keyless.warnings.map(\.key) == ["apps.coins"])
         #expect(keyless.warnings.last?.origin.line == 4)
     }
 }

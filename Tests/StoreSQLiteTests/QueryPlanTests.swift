@@ -37,6 +37,17 @@ struct QueryPlanTests {
         _ = try await store.addCallerKey(key)
         _ = try await store.callerKey(id: key.id)
         _ = try await store.revokeCallerKey(id: key.id, caller: key.caller, at: Date())
+        let token = AccessToken(id: "Ab12Cd34", digest: [UInt8](repeating: 1, count: 32), createdAt: Date())
+        for binding in [CallerBinding.uid(1), .gid(2)] {
+            _ = try await store.updateCaller("shop") { _ in
+                StoredCaller(
+                    name: "shop", createdAt: Date(), grants: ["coins": [.refundsRead]], tokens: [token],
+                    bindings: [binding])
+            }
+        }
+        try await store.noteCallerUses([CallerUse(caller: "shop", credential: .token(id: "a"), lastUsedAt: Date())])
+        _ = try await store.callerGeneration()
+        _ = try await store.removeCaller("shop", revokingKeysAt: Date())
         let call = BudgetedCall(
             app: "coins", endpoint: "Get Refund History", environment: .sandbox, caller: "shop", priority: .interactive)
         try await store.saveBudgetRecords([BudgetRecord(call: call, minute: 1, calls: 1)])

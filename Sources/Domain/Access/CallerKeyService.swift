@@ -131,9 +131,10 @@ extension CallerKeyService {
 
     /// The scopes of a request, which may say with null that it has none; nil when they cannot be read.
     private static func scopes(_ fields: inout FieldReader) -> Set<Scope>?? {
-        if fields.peek("scopes") == .null {
+        let given = fields.peek("scopes")
+        if given == .null || given == .array([]) {
             _ = fields.array("scopes", isRequired: false, takesNull: true, expected: "a list of scopes")
-            return .some(nil)
+            return given == .null ? .some(nil) : .some([])
         }
         guard fields.holds("scopes") else { return .some(nil) }
         return Scope.read("scopes", &fields).map { .some($0) }

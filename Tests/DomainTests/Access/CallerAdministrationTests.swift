@@ -178,7 +178,8 @@ struct CallerAdministrationTests {
         #expect(report.look().expiring == ["ending"] && report.look().unused.isEmpty)
         #expect(report.look().counts == [.configuration: 1, .store: 3, .none: 0])
         fixture.advance(89 * 86_400)
-        registry.noteUse(of: .token(id: "x"), by: "lasting", at: registry.time())
+        let id = try #require(try administration.caller("lasting").tokens.first?.id)
+        registry.noteUse(of: .token(id: id), by: "lasting", at: registry.time())
         fixture.advance(2 * 86_400)
         #expect(report.look().unused == ["ending", "renewed"] && report.look().expiring.isEmpty)
     }
