@@ -31,7 +31,11 @@ final class AuditFile: Sendable {
         self.calls = calls
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A child that is just being started may have the descriptor for a moment longer.
+        flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
 
     /// Opens a file, or makes it, that this process alone may have open so: until the object is gone.
     ///

@@ -37,7 +37,7 @@ struct KeyCustodianTests {
             fixture.audit.acts.filter { $0.actor == mara }.map(\.action) == [
                 .keyImported, .keyChecked, .keyActivated,
             ])
-        #expect(fixture.audit.acts.allSatisfy { $0.action == .tokenMinted || $0.keyID == "NEW" })
+        #expect(fixture.audit.acts.allSatisfy { [.tokenMinted, .tokenUsed].contains($0.action) || $0.keyID == "NEW" })
         #expect(fixture.audit.acts(.keyActivated).first?.details["replacedKeyId"] == "OLD")
         let again = try await fixture.start([old])
         #expect(try await again.active() == "NEW", "after a restart, too")
