@@ -66,7 +66,9 @@ struct KeyRoutesTests {
 
     @Test func `every fault of an import is told at once`() async throws {
         let reply = try await importKey("/v1/keys/A-B:import?issuerId=nobody&app=others&force=1")
-        #expect(reply.status == 400 || reply.status == 404)
+        #expect(reply.status == 400)
+        let faults = try reply.json["violations"]?.array?.compactMap { $0["field"]?.string }
+        #expect(faults == ["keyId", "force", "issuerId", "app"])
         let none = try await importKey("/v1/keys/ABC:import")
         #expect(none.status == 400)
         let fields = try none.json["violations"]?.array?.compactMap { $0["field"]?.string }

@@ -32,6 +32,8 @@ package struct KeyAssignments: Sendable, Equatable {
         for role in standing where role.kind == .active {
             // A decided key that does not open leaves its app without one, rather than with the one that was replaced.
             guard let key = keysByID[role.keyID], key.apps.contains(role.app) else { continue }
+            // Out of use by the configuration is its decision, too.
+            if key.declaredState == .retired || key.declaredState == .revoked { continue }
             active[role.app] = canSign(key) ? role.keyID : nil
             if canSign(key) { roles[role.app] = role }
         }
