@@ -152,13 +152,17 @@ struct SecretMemoryTests {
         apple.close()
         try await DaemonStage.with(delays: apple) { stage in
             stage.simulator.state.inject(Fault(.latency(milliseconds: 1)))
-            // The last thing that it asks is the daemon, which answers nothing here.
+            // The last thing that it asks is the daemon again, which answers nothing here.
             let daemon = try SilentListener(stage.folder.appending(path: "admin.sock").path)
             let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
             let doctor = try ChildProcess(
                 [program.path, "doctor", "--config", stage.configuration, "--skip-test-notifications"])
             defer { doctor.kill() }
-            await apple.hasArrivals(1)
+            // It asks the daemon for its keys before it loads any, and learns nothing.
+            try await Wait.until("the doctor to ask Apple") {
+                while let connection = try daemon.accept() { close(connection) }
+                return apple.arrivals >= 1
+            }
             let traces = try Self.traces(of: stage)
             try traces.expectInUse(by: doctor.processID)
             apple.open()
