@@ -35,7 +35,7 @@ struct KeyRotationTests {
     }
 
     /// Waits until the App Store has answered calls that a key signed.
-    private func isInUse(_ key: String, in stage: DaemonStage, times count: Int = 64) async throws {
+    private func isInUse(_ key: String, in stage: DaemonStage, times count: Int = 16) async throws {
         stage.simulator.state.clearReceived()
         try await Wait.bounding("calls with key \(key)") {
             await stage.simulator.state.wait(for: .requestReceived) {
@@ -67,7 +67,11 @@ struct KeyRotationTests {
                     ["import", file.path, "--issuer", DaemonStage.issuer, "--app", "coins"], ["check", "NEXTKEY001"],
                     ["activate", "NEXTKEY001"],
                 ] {
-                    let outcome = try await purser(["keys"] + arguments, stage)
+                    let outcome = try await Wait.value("keys \(arguments[0])") {
+                        let outcome = try await purser(["keys"] + arguments, stage)
+                        // Beside everything else that runs here, Apple may take too long to judge a key.
+                        return outcome.status != 0 && outcome.output.contains("noAnswer") ? nil : outcome
+                    }
                     #expect(outcome.status == 0, "\(arguments[0]): \(outcome)")
                     try await crowd.succeeds(times: 64)
                 }
