@@ -41,7 +41,7 @@ make_key "$issuer"
 make_token
 apps="sync async limited-sync limited-async"
 scopes="refunds:read, transactions:read, transactions:write, consumption:write, extensions:write, notifications:read"
-scopes+=", notifications:test, retentionMessaging:manage, advancedCommerce:manage, signatures:create"
+scopes+=", notifications:test, retentionMessaging:manage, advancedCommerce:manage, signatures:create, tokens:mint"
 cat >"$work/purser.yaml" <<YAML
 store: sqlite:$work/purser.db
 listeners:

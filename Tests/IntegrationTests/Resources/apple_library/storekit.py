@@ -1,10 +1,12 @@
-"""What the daemon signs for an app's requests to StoreKit, against what Apple's own creators make with the same key."""
+"""What the daemon signs for callers: an app's requests to StoreKit, and tokens for Apple, against what Apple's own creators make with the same key."""
 
 import base64
 import json
+import time
 import uuid
 
 import jwt
+from appstoreserverlibrary.api_client import AppStoreServerAPIClient
 from appstoreserverlibrary.jws_signature_creator import (
     AdvancedCommerceAPIInAppSignatureCreator,
     IntroductoryOfferEligibilitySignatureCreator,
@@ -15,6 +17,7 @@ from appstoreserverlibrary.models.AdvancedCommerceOneTimeChargeCreateRequest imp
 )
 from appstoreserverlibrary.models.AdvancedCommerceOneTimeChargeItem import AdvancedCommerceOneTimeChargeItem
 from appstoreserverlibrary.models.AdvancedCommerceRequestInfo import AdvancedCommerceRequestInfo
+from appstoreserverlibrary.models.Environment import Environment
 from appstoreserverlibrary.promotional_offer import PromotionalOfferSignatureCreator
 from cryptography.exceptions import InvalidSignature
 from cryptography.hazmat.primitives.serialization import load_pem_private_key
@@ -65,6 +68,7 @@ def check(stage):
         ours = _ask(stage, kind, body)
         _compare(stage.checks, kind, ours, expected, public_key)
     _check_original(stage, credential, public_key)
+    _check_token(stage, identity, public_key)
 
 
 def _ask(stage, kind, body):
@@ -109,3 +113,20 @@ def _check_original(stage, credential, public_key):
         else:
             stage.checks.check(True, f"older form with {field}")
         stage.checks.equal(answer["keyId"], credential.key_id, "key of the older form")
+
+
+def _check_token(stage, identity, public_key):
+    """A token that a caller is given says what the token of Apple's own client says."""
+    answer = stage.setting.ask(f"/v1/apps/{stage.app.slug}/tokens", b"")
+    theirs = AppStoreServerAPIClient(*identity, Environment.SANDBOX)._generate_token()
+    decode = {"key": public_key, "algorithms": ["ES256"], "audience": "appstoreconnect-v1"}
+    ours, expected = (jwt.decode(token, **decode) for token in (answer["token"], theirs))
+    stage.checks.equal(
+        jwt.get_unverified_header(answer["token"]), jwt.get_unverified_header(theirs), "header of a token"
+    )
+    # Apple's page asks for `iat`, which its Python library leaves out.
+    issued, expires = ours.pop("iat"), ours.pop("exp")
+    stage.checks.check(issued <= time.time() < expires <= issued + 3600, "times of a token")
+    expected.pop("exp")
+    stage.checks.equal(ours, expected, "claims of a token")
+    stage.checks.equal(answer["keyId"], identity[1], "key of a token")
