@@ -44,10 +44,15 @@ package struct Authenticator: Sendable {
         do throws(CallerResolver.Refusal) {
             return Finding(found: try resolver.resolve(presented), version: version)
         } catch {
-            let source = trustedProxies.source(
-                peer: channel.remoteAddress?.ipAddress, forwarded: request.headers[values: .xForwardedFor])
-            throw failure(error, from: source)
+            throw failure(error, from: Self.source(of: request, channel, trustedProxies))
         }
+    }
+
+    private static func source(
+        of request: Request, _ channel: any Channel, _ trustedProxies: TrustedProxies
+    ) -> String? {
+        trustedProxies.source(
+            peer: channel.remoteAddress?.ipAddress, forwarded: request.headers[values: .xForwardedFor])
     }
 
     /// Checks, before something is shown that took its time, that the caller has not been shut out meanwhile.
@@ -59,10 +64,12 @@ package struct Authenticator: Sendable {
     }
 
     /// The failure of a request whose credential names no app where one is needed.
-    func withoutApp(from channel: any Channel) -> ServiceError {
+    func withoutApp(
+        _ request: Request, from channel: any Channel, trusting trustedProxies: TrustedProxies
+    ) -> ServiceError {
         failure(
             CallerResolver.Refusal(cause: "only a JWT signed with a caller key names the app", claim: nil),
-            from: channel.remoteAddress?.ipAddress)
+            from: Self.source(of: request, channel, trustedProxies))
     }
 
     private func failure(_ refusal: CallerResolver.Refusal, from source: String?) -> ServiceError {

@@ -76,7 +76,9 @@ package struct AppleProxyHandler: Sendable {
         let finding = try authenticator.caller(of: request, from: channel, trusting: options.trustedProxies)
         // Apple's paths name no app, so that the credential must; with any other a caller that is allowed a second app would
         // ask for something else than before.
-        guard let app = finding.found.app else { throw authenticator.withoutApp(from: channel) }
+        guard let app = finding.found.app else {
+            throw authenticator.withoutApp(request, from: channel, trusting: options.trustedProxies)
+        }
         let bearer = (caller: finding.found.caller, app: app)
         record.caller = bearer.caller.name
         let call: AppleProxyCall
