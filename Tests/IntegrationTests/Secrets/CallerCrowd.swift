@@ -26,10 +26,20 @@ final class CallerCrowd: Sendable {
     /// Everything that was no success.
     var failures: [String] { state.withLock(\.failures) }
 
-    /// Waits until so many more requests have succeeded than now, or one has failed.
+    /// Waits until so many more requests have succeeded than now.
+    ///
+    /// - Throws: `Failed` as soon as one has not.
     func succeeds(times count: Int) async throws {
         let goal = successes + count
-        try await Wait.until("\(goal) successes") { self.successes >= goal || !self.failures.isEmpty }
+        try await Wait.until("\(goal) successes") {
+            if let first = self.failures.first { throw Failed(description: first) }
+            return self.successes >= goal
+        }
+    }
+
+    /// What was answered instead of a success.
+    struct Failed: Error, CustomStringConvertible {
+        let description: String
     }
 
     /// Lets callers ask for as long as a closure runs.

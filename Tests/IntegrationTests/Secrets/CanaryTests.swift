@@ -86,7 +86,7 @@ struct CanaryTests {
         // So little that a call which Apple does not answer is given up soon.
         var settings = DaemonStage.Settings(appleTimes: .init(connect: 1, attempt: 1, deadline: 2))
         settings.callers = ["billing": Self.token]
-        settings.scopes = ["signatures:create", "tokens:mint"]
+        settings.scopes = ["signatures:create", "tokens:mint", "transactions:read", "refunds:read", "consent:read"]
         settings.logLevel = "trace"
         settings.standbyKeys = ["STANDBYKEY"]
         try await DaemonStage.with(settings) { stage in
