@@ -52,17 +52,21 @@ struct TokenProbe: Sendable {
 // MARK: For operators
 
 extension AppStoreClient: KeyProbe {
-    /// How long Apple may take.
-    private static let patience = Duration.seconds(10)
+    /// How long Apple may take, and how often it is asked while it says nothing for sure.
+    private static let patience = (time: Duration.seconds(30), attempts: 3)
 
     package func verdict(
         on token: BearerToken, for app: App, in environment: AppStoreEnvironment
     ) async -> KeyVerdict {
         let probe = TokenProbe(transport: transport, budget: budget)
-        return switch await probe.ask(token, app, environment, within: Self.patience) {
-        case .accepted: .accepted
-        case .refused: .refused
-        case .nothing: .noAnswer
+        let deadline = clock.monotonicNow() + Self.patience.time
+        for _ in 0..<Self.patience.attempts {
+            switch await probe.ask(token, app, environment, within: clock.remaining(until: deadline)) {
+            case .accepted: return .accepted
+            case .refused: return .refused
+            case .nothing: continue
+            }
         }
+        return .noAnswer
     }
 }
