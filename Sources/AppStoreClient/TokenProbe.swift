@@ -52,16 +52,15 @@ struct TokenProbe: Sendable {
 // MARK: For operators
 
 extension AppStoreClient: KeyProbe {
-    /// How long Apple may take, and how often it is asked while it says nothing for sure.
-    private static let patience = (time: Duration.seconds(30), attempts: 3)
+    /// How often Apple is asked while it says nothing for sure; each time it may take as long as for any call.
+    private static let attempts = 2
 
     package func verdict(
         on token: BearerToken, for app: App, in environment: AppStoreEnvironment
     ) async -> KeyVerdict {
         let probe = TokenProbe(transport: transport, budget: budget)
-        let deadline = clock.monotonicNow() + Self.patience.time
-        for _ in 0..<Self.patience.attempts {
-            switch await probe.ask(token, app, environment, within: clock.remaining(until: deadline)) {
+        for _ in 0..<Self.attempts {
+            switch await probe.ask(token, app, environment, within: transport.configuration.attemptTimeout) {
             case .accepted: return .accepted
             case .refused: return .refused
             case .nothing: continue
