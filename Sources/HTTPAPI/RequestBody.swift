@@ -19,7 +19,9 @@ enum RequestBodyReader {
         return bytes
     }
 
-    /// The bytes of a body that is a secret; nil when the route takes none. What they came in is wiped.
+    /// The bytes of a body that is a secret; nil when the route takes none.
+    ///
+    /// What they came in is wiped.
     ///
     /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
     static func readSecret(

@@ -92,7 +92,9 @@ extension KeyCustodian {
     }
 }
 
-/// What became of the files with sealed secrets, and of the master keys that nothing needs any more. Blocks.
+/// What became of the files with sealed secrets, and of the master keys that nothing needs any more.
+///
+/// Blocks.
 private struct SealedFileRewrap: Sendable {
     private(set) var count = 0
     private(set) var failures: [String] = []

@@ -199,8 +199,9 @@ package actor KeyCustodian {
         directoryProblems = problems
     }
 
-    /// Keeps what has changed since the last time that this succeeded, and tells how the keys are; to be called each second, and
-    /// at the end. A failure is logged when it begins.
+    /// Keeps what has changed since the last time that this succeeded, and tells how the keys are.
+    ///
+    /// To be called each second, and at the end. A failure is logged when it begins.
     package func save() async {
         let decided = ring.decided
         await recordTakeovers()

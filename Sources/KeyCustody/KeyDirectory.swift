@@ -36,9 +36,9 @@ package struct KeyDirectory: Sendable, Equatable {
         return isID ? String(id) : nil
     }
 
-    /// What is wrong with directories and their files, one line each; used by `purser config check`. Blocks.
+    /// What is wrong with directories and their files, one line each.
     ///
-    /// - Parameter declared: the ids of keys that the configuration declares itself.
+    /// `purser config check` uses it. It blocks. `declared`: the ids of keys that the configuration declares itself.
     package static func problems(of directories: [KeyDirectory], declared: [String]) -> [String] {
         let taken = Dictionary(declared.map { ($0, KeyFacts.Source.file) }) { first, _ in first }
         return KeyDirectoryReader(directories).scan(taken: taken, revoked: []).problems
@@ -108,11 +108,10 @@ final class KeyDirectoryReader: Sendable {
 
     var isEmpty: Bool { directories.isEmpty }
 
-    /// Looks at every directory. Blocks.
+    /// Looks at every directory.
     ///
-    /// - Parameters:
-    ///   - taken: ids of keys that come from elsewhere, with where; a file with one of them is refused.
-    ///   - revoked: ids of keys that are not to be read any more.
+    /// It blocks. `taken`: ids of keys that come from elsewhere, with where; a file with one of them is refused. `revoked`: ids of
+    /// keys that are not to be read any more.
     func scan(taken: [String: KeyFacts.Source], revoked: Set<String>) -> Scan {
         known.withLock { known in
             var scan = Scan()

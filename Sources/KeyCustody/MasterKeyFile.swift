@@ -157,7 +157,9 @@ package enum MasterKeySource: Sendable, Equatable {
         }
     }
 
-    /// Reads the keys, or makes the first where that is the daemon's affair. Blocks.
+    /// Reads the keys, or makes the first where that is the daemon's affair.
+    ///
+    /// It blocks.
     ///
     /// - Returns: the keys, and whether they were made just now.
     /// - Throws: `SecretFileError`

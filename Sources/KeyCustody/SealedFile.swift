@@ -15,7 +15,9 @@ package struct SealedFile: Sendable {
         self.identity = identity
     }
 
-    /// Reads the secret as it is sealed. Blocks.
+    /// Reads the secret as it is sealed.
+    ///
+    /// It blocks.
     ///
     /// - Throws: `SecretFileError`
     package func read() throws(SecretFileError) -> SealedSecret {
@@ -23,7 +25,9 @@ package struct SealedFile: Sendable {
         return SealedSecret(bytes: bytes.withUnsafeBytes { Array($0) })
     }
 
-    /// Seals the secret under the vault's present master key, unless it is. Blocks.
+    /// Seals the secret under the vault's present master key, unless it is.
+    ///
+    /// It blocks.
     ///
     /// - Returns: whether the file was changed; it holds the one or the other form whole at every moment.
     /// - Throws: `SecretFileError` naming the file.

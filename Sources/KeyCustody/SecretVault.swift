@@ -12,7 +12,9 @@ package final class SecretVault: Sendable {
     package let source: MasterKeySource
     private let keys: Mutex<MasterKeys>
 
-    /// Takes the master keys of an installation. Blocks.
+    /// Takes the master keys of an installation.
+    ///
+    /// It blocks.
     ///
     /// - Parameter source: where they come from.
     /// - Returns: the vault, and whether its master key was made just now.
@@ -33,7 +35,8 @@ package final class SecretVault: Sendable {
 
     /// Seals a secret under the present master key.
     ///
-    /// - Parameter identity: what it is; the same is needed to open it.
+    /// `identity`: what it is; the same is needed to open it.
+    ///
     /// - Throws: `SealingError`
     package func seal(_ secret: SecureBytes, as identity: SecretIdentity) throws(SealingError) -> SealedSecret {
         try SealedSecret(sealing: secret, as: identity, with: keys.withLock(\.present))
@@ -71,7 +74,9 @@ package final class SecretVault: Sendable {
         }
     }
 
-    /// Makes the next master key the present one; those before it go on opening. Blocks.
+    /// Makes the next master key the present one; those before it go on opening.
+    ///
+    /// It blocks.
     ///
     /// Where the service keeps the file itself, it draws one, unless an earlier change has not come to its end. Else it is the
     /// first one in the operator's file.
@@ -95,7 +100,9 @@ package final class SecretVault: Sendable {
         }
     }
 
-    /// Forgets the master keys before the present one, and takes them out of the service's own file. Blocks.
+    /// Forgets the master keys before the present one, and takes them out of the service's own file.
+    ///
+    /// It blocks.
     ///
     /// - Parameter needed: the ids of keys under which something is still sealed.
     /// - Throws: `SecretFileError` when the file could not be changed; the keys are kept then.

@@ -26,7 +26,9 @@ extension Schema {
         """
 
     /// The tables of migration 0017: which keys sign for which apps where the configuration alone does not say it, and what has
-    /// happened to keys. Take-overs, which had a table of their own, become such roles: the last of each app is in force, and
+    /// happened to keys.
+    ///
+    /// Take-overs, which had a table of their own, become such roles: the last of each app is in force, and
     /// what it rests on is the key that was refused first.
     static let keyRoles = """
         CREATE TABLE keyRole (

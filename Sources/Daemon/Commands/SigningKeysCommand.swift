@@ -33,6 +33,7 @@ package struct SigningKeysCommand: Sendable {
     ///   - keyID: Apple's id of the key; nil takes it from a name such as `AuthKey_ABC.p8`.
     ///   - issuerID: Apple's issuer id.
     ///   - apps: the apps that it signs for.
+    /// - Returns: `data` for what is no key, `noInput` for a file that cannot be read, or what the daemon says.
     package func importKey(
         from path: String, keyID: String?, issuerID: String, apps: [String]
     ) async -> CommandOutcome {

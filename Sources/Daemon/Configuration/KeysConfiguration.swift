@@ -4,7 +4,7 @@ import KeyCustody
 extension ConfigurationParser {
     /// Reads `keys`, and holds them against the apps.
     ///
-    /// - Parameter hasDirectories: whether keys come from directories, too.
+    /// `hasDirectories`: whether keys come from directories, too.
     mutating func keysSection(apps: AppEntries, hasDirectories: Bool) -> [KeyDeclaration] {
         var keys: [KeyDeclaration] = []
         var idLines: [String: ConfigurationOrigin] = [:]

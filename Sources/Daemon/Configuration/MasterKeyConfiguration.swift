@@ -4,7 +4,7 @@ import KeyCustody
 extension ConfigurationParser {
     /// Reads `masterKey`: where the key is that seals what the store keeps sealed.
     ///
-    /// - Parameter store: without a key of the operator's, the daemon keeps one beside it.
+    /// `store`: without a key of the operator's, the daemon keeps one beside it.
     mutating func masterKeySection(beside store: StoreLocation?) -> MasterKeySource? {
         let (filePath, credentialPath) = (["masterKey", "file"], ["masterKey", "credential"])
         let file = setting(filePath, as: .absolutePath)

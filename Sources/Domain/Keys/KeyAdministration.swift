@@ -24,9 +24,8 @@ package protocol KeyAdministration: Sendable {
 
     /// Makes a key the active one; the one that was is retired. Apple must take the key first, unless that is waived.
     ///
-    /// - Parameters:
-    ///   - apps: some of the key's apps; nil for all of them.
-    ///   - unchecked: whether Apple need not be asked.
+    /// `apps`: some of the key's apps; nil for all of them. `unchecked`: whether Apple need not be asked.
+    ///
     /// - Throws: `keyNotFound`, `keyConflict`, `auditUnavailable`, `storeUnavailable`
     func activate(
         _ keyID: String, apps: [String]?, unchecked: Bool, by actor: Actor

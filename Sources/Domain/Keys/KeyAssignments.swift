@@ -120,7 +120,7 @@ package enum KeyRoles {
 
     /// Puts the first standby key in the place of a key that no longer signs, app by app; an app without one is left without.
     ///
-    /// - Parameter apps: those for which it was the active one.
+    /// `apps`: those for which it was the active one.
     package static func promoteStandbys(
         for apps: [String], cause: KeyRole.Cause, keys: [KeyFacts], at now: Date, in states: inout KeyStates
     ) {

@@ -43,13 +43,16 @@ package protocol SealedSecretStore: Sendable {
     /// Keeps a secret unless there is one of this kind and name.
     ///
     /// - Returns: the one that is kept, which is the earlier one if there was one.
+    /// - Throws: `storeUnavailable`.
     func keepSealedSecret(_ record: SealedSecretRecord) async throws(ServiceError) -> SealedSecretRecord
 
     /// Seals every secret anew, all of them or none.
     ///
-    /// - Parameter rewrap: the same secret under another master key; nil leaves it as it is. It may be asked twice of one
-    ///   secret, must be quick, and must not call the store.
+    /// `rewrap`: the same secret under another master key; nil leaves it as it is. It may be asked twice of one secret, must be
+    /// quick, and must not call the store.
+    ///
     /// - Returns: how many were changed.
+    /// - Throws: `storeUnavailable`.
     func rewrapSealedSecrets(
         _ rewrap: @escaping @Sendable (SealedSecretRecord) -> SealedSecretRecord?
     ) async throws(ServiceError) -> Int

@@ -3,7 +3,9 @@ import Foundation
 import HTTPTypes
 import JSON
 
-/// The signing keys, for operators. Nothing gives a key back.
+/// The signing keys, for operators.
+///
+/// Nothing gives a key back.
 struct KeyRoutes: Sendable {
     /// The largest key file, in bytes; a P-256 key takes less than 300.
     static let maximumKeyBytes = 16 << 10
