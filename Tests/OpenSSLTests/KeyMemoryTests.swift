@@ -7,11 +7,13 @@ import Testing
 ///
 /// The key was made for this test and is used nowhere else.
 @Suite struct KeyMemoryTests {
-    /// A literal lies in the pages of the program's file, which the search leaves out.
+    /// A literal lies in the pages of the program's file, which the search leaves out. What is searched for is not in one piece
+    /// in this source, which other tests read.
     private static let pem: StaticString = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgyhSD7EcuMGasxAPU
-        PNVj9yO4HHREGf2TLWHCKOMnTYGhRANCAARq13I56Jj/Mm8CQXn5baAPUAnQJN5X
+        PNVj9yO4HHREGf2T\
+        LWHCKOMnTYGhRANCAARq13I56Jj/Mm8CQXn5baAPUAnQJN5X
         RzOIYF4tr6gE6o8lbzqBFk8U8CJxP+tAEGfAGDlkhcEu59ZLENC4AIZm
         -----END PRIVATE KEY-----
 
