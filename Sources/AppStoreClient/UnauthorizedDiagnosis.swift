@@ -116,7 +116,9 @@ final class UnauthorizedDiagnosis: Sendable {
                 ])
             return true
         }
-        return false
+        // Whoever looked into the other environment may have been quicker, and no key stands by any more.
+        let present = try? await tokens.token(for: app)
+        return present.map { $0.keyID != refused.keyID } ?? false
     }
 
     /// What is wrong with a key that is refused by a clock that agrees with ours; nil when Apple does not answer, or the store

@@ -48,7 +48,17 @@ final class FakeTokens: TokenSource {
             guard state.activeKeyID == refused.keyID else { return false }
             state.activeKeyID = standby.keyID
             state.generation = standby.generation
+            state.standbyKeyIDs.removeAll { $0 == standby.keyID }
             return true
+        }
+    }
+
+    /// Somebody else puts a standby key in the active one's place.
+    func takeOver(by keyID: String) {
+        state.withLock { state in
+            state.activeKeyID = keyID
+            state.generation = 1000
+            state.standbyKeyIDs.removeAll { $0 == keyID }
         }
     }
 

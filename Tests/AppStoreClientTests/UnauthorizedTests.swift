@@ -185,6 +185,27 @@ struct UnauthorizedTests {
         }
     }
 
+    @Test func `a key that has taken over for the other environment meanwhile is tried here, too`() async throws {
+        let tokens = FakeTokens(standby: ["STANDBY"])
+        var parts = UpstreamFixture.Dependencies()
+        parts.tokens = tokens
+        let refusals = Mutex(0)
+        let handler = Self.apple { keyID, _ in
+            guard keyID != "STANDBY" else { return false }
+            // The call, its repetition with a fresh token, and then the probe.
+            let count = refusals.withLock { refusals in
+                refusals += 1
+                return refusals
+            }
+            if count == 3 { tokens.takeOver(by: "STANDBY") }
+            return true
+        }
+        try await UpstreamFixture.run(parts, handler: handler) { fixture in
+            #expect(await fixture.make(.requestTestNotification).reason == nil)
+            #expect(fixture.calls.last?.hasSuffix("STANDBY.1000") == true)
+        }
+    }
+
     @Test func `a standby key that fares no better stays where it is`() async throws {
         var parts = UpstreamFixture.Dependencies()
         parts.tokens = FakeTokens(standby: ["STANDBY"])

@@ -183,7 +183,7 @@ extension CanaryTests {
         try await askForEverything(about: customer, from: api, evidence)
         // With the user's signature, which is handed out and nowhere else.
         let body: JSONValue = [
-            "productIdentifier": "gems", "offerIdentifier": "offer", "applicationUsername": .string(customer.user),
+            "productId": "gems", "offerIdentifier": "offer", "transactionId": .string(customer.transaction),
         ]
         let signature = try #require(
             await api.send("POST", "\(Self.app)/signatures/promotionalOffer", body: body))
