@@ -175,7 +175,8 @@ extension AuditChain {
 
     /// Begins a chain with a segment of its own.
     ///
-    /// - Parameter details: why, and what came before.
+    /// `details`: why, and what came before.
+    ///
     /// - Throws: `AuditFileError`
     static func begin(
         in directory: AuditDirectory, _ bounds: AuditBounds, _ calls: FileCalls, _ key: AuditKey, instance: String,

@@ -31,11 +31,10 @@ struct AuditChainEnd {
 
     /// Finds the end of a segment.
     ///
-    /// - Parameters:
-    ///   - segment: the newest.
-    ///   - head: its first record.
-    ///   - key: of its chain.
-    /// - Returns: nil when no record of it is authentic.
+    /// `segment`: the newest; `head`: its first record; `key`: of its chain.
+    ///
+    /// Result: nil when no record of it is authentic.
+    ///
     /// - Throws: `AuditFileError`, or `OpenSSLError`.
     init?(
         of segment: AuditDirectory.Segment, _ head: AuditRecord, in directory: AuditDirectory, key: AuditKey

@@ -25,10 +25,14 @@ package enum AuditFinding: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension AuditChain {
-    /// Opens the log of a directory, or begins it. Blocks.
+    /// Opens the log of a directory, or begins it.
     ///
-    /// - Parameter directory: one that is prepared.
-    /// - Returns: the log's end, and what was found.
+    /// Blocks.
+    ///
+    /// `directory`: one that is prepared.
+    ///
+    /// Result: the log's end, and what was found.
+    ///
     /// - Throws: `AuditFileError`, `AuditKeyError`, `OpenSSLError`.
     static func open(
         in directory: AuditDirectory, _ bounds: AuditBounds, _ calls: FileCalls, keys: some AuditKeySource, at now: Date

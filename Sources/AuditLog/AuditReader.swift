@@ -35,9 +35,12 @@ package struct AuditReader {
 
     package init(directory: AuditDirectory) { self.directory = directory }
 
-    /// Shows every record that is wanted, oldest first. Blocks.
+    /// Shows every record that is wanted, oldest first.
     ///
-    /// - Parameter show: given the record, and its line without the line feed.
+    /// Blocks.
+    ///
+    /// `show`: given the record, and its line without the line feed.
+    ///
     /// - Throws: `AuditFileError`, and what showing throws.
     package func read(_ query: AuditQuery, show: (AuditRecord, [UInt8]) throws -> Void) throws {
         for segment in try segments(since: query.since) {

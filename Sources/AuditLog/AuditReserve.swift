@@ -28,9 +28,12 @@ struct AuditReserve {
         var unknownLines = 0
     }
 
-    /// Opens the reserve, or makes it. Blocks.
+    /// Opens the reserve, or makes it.
     ///
-    /// - Parameter capacity: length of a new file, in bytes.
+    /// Blocks.
+    ///
+    /// `capacity`: length of a new file, in bytes.
+    ///
     /// - Throws: `AuditFileError`, also when the disk has no room for it.
     static func open(
         _ path: String, capacity: Int, key: AuditKey, _ calls: FileCalls

@@ -28,7 +28,9 @@ package struct AuditVerifier {
         }
     }
 
-    /// Looks at every record. Blocks for as long as reading takes.
+    /// Looks at every record.
+    ///
+    /// Blocks for as long as reading takes.
     ///
     /// - Throws: `AuditFileError`, `OpenSSLError` when the files cannot be read or libcrypto fails.
     package mutating func verify() throws -> AuditReport {

@@ -34,7 +34,9 @@ package final class AuditWriter: AuditTrail {
         }
     }
 
-    /// Opens the log, or begins it. Blocks.
+    /// Opens the log, or begins it.
+    ///
+    /// Blocks.
     ///
     /// - Throws: `AuditFileError` and `AuditKeyError` for what does not pass by itself; without room on the disk the log is
     ///   opened later.

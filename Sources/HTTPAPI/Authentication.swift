@@ -26,11 +26,10 @@ package struct Authenticator: Sendable {
 
     /// The caller of a request.
     ///
-    /// - Parameters:
-    ///   - request: what is asked.
-    ///   - channel: the connection.
-    ///   - peerIdentity: what the connection proves.
-    ///   - trustedProxies: who is believed about where the request came from, which is what failed attempts are counted by.
+    /// `request`: what is asked; `channel`: the connection; `peerIdentity`: what the connection proves;
+    /// `trustedProxies`: who is believed about where the request came from, which is what failed attempts are counted
+    /// by.
+    ///
     /// - Throws: `unauthenticated`, or `tooManyFailedAttempts` for a source, or in the name of a caller, that keeps failing. A
     ///   right credential is always let in.
     func caller(

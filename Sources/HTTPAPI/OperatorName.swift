@@ -27,9 +27,8 @@ package enum OperatorName {
 
     /// Who acts at the operators' listener.
     ///
-    /// - Parameters:
-    ///   - headers: what may claim a name.
-    ///   - peer: what the connection proves.
+    /// `headers`: what may claim a name; `peer`: what the connection proves.
+    ///
     /// - Throws: `invalidRequest` for a name that is none, `internalError` where the kernel has not said who it is.
     static func actor(_ headers: HTTPFields, _ peer: PeerIdentity) throws(ServiceError) -> Actor {
         guard let unixPeer = peer.unixPeer else {

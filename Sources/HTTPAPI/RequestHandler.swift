@@ -69,11 +69,8 @@ package struct RequestHandler: Sendable {
     ///
     /// Cancelled when the client goes away.
     ///
-    /// - Parameters:
-    ///   - request: what is asked.
-    ///   - channel: the connection.
-    ///   - peerIdentity: what the connection proves of its client.
-    ///   - slot: what the request may let go while it waits.
+    /// `request`: what is asked; `channel`: the connection; `peerIdentity`: what the connection proves of its client;
+    /// `slot`: what the request may let go while it waits.
     package func respond(
         to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
         slot: RequestSlot? = nil

@@ -70,7 +70,7 @@ package final class SecureBytes: @unchecked Sendable {
 
     /// Whether the kernel would lock so much more memory for secrets (`RLIMIT_MEMLOCK`, getrlimit(2)).
     ///
-    /// - Parameter byteCount: beyond what is locked already.
+    /// `byteCount`: beyond what is locked already.
     package static func canLock(byteCount: Int) -> Bool {
         guard let pages = try? mapPages(count: byteCount) else { return false }
         defer { unmap(pages) }

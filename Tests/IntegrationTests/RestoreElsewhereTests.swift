@@ -11,7 +11,9 @@ struct RestoreElsewhereTests {
         "customerConsented": true, "deliveryStatus": "DELIVERED", "sampleContentProvided": false,
     ]
 
-    /// What the first host leaves: a backup, and two purchases. Ann withdrew and was erased; Bob's answer is on its way.
+    /// What the first host leaves: a backup, and two purchases.
+    ///
+    /// Ann withdrew and was erased; Bob's answer is on its way.
     private struct Legacy {
         let backup: String
         let annsPurchase: String

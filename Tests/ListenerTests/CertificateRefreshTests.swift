@@ -15,7 +15,7 @@ struct CertificateRefreshTests {
         _ test: @Sendable (ListenerFixture, ListenerCertificates) async throws -> Void
     ) async throws {
         try await ListenerFixture.with(
-            { $0.tls = files.tls }, logger: log.logger, answering: PeerCredentialTests.tellingPeer
+            files.configure, logger: log.logger, answering: PeerCredentialTests.tellingPeer
         ) { fixture in
             try await test(fixture, try #require(fixture.certificates))
         }

@@ -18,6 +18,9 @@ struct ClientCertificateTests {
         let clients: TestAuthority
         var tls: ListenerTLS
 
+        /// Lets a listener serve with them.
+        @Sendable func configure(_ configuration: inout ListenerConfiguration) { configuration.tls = tls }
+
         init(isRequired: Bool = true) throws {
             folder = FileManager.default.temporaryDirectory.appending(path: "clients-\(UUID().uuidString)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
@@ -136,7 +139,7 @@ struct ClientCertificateTests {
         let files = try Files()
         let log = RecordedLog()
         try await ListenerFixture.with(
-            { $0.tls = files.tls }, logger: log.logger, answering: PeerCredentialTests.tellingPeer
+            files.configure, logger: log.logger, answering: PeerCredentialTests.tellingPeer
         ) { fixture in
             let shown = try sample.issue(files.clients)
             #expect(try await Self.asked(fixture, trusting: files.servers, showing: shown) == sample.answer)
@@ -153,7 +156,7 @@ struct ClientCertificateTests {
     @Test func `where certificates are optional, none is no obstacle, and a wrong one is`() async throws {
         let files = try Files(isRequired: false)
         try await ListenerFixture.with(
-            { $0.tls = files.tls }, answering: PeerCredentialTests.tellingPeer
+            files.configure, answering: PeerCredentialTests.tellingPeer
         ) { fixture in
             let right = try files.clients.client([Self.billing])
             let wrong = try TestAuthority("Others").client([Self.billing])
@@ -167,7 +170,7 @@ struct ClientCertificateTests {
     @Test func `all requests of a connection have its certificate`() async throws {
         let files = try Files()
         try await ListenerFixture.with(
-            { $0.tls = files.tls }, answering: PeerCredentialTests.tellingPeer
+            files.configure, answering: PeerCredentialTests.tellingPeer
         ) { fixture in
             let shown = try files.clients.client([Self.billing])
             let context = try IssuedCertificate.clientContext(trusting: files.servers, showing: shown)

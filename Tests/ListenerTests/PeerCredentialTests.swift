@@ -76,7 +76,7 @@ struct PeerCredentialTests {
     ) async throws {
         let path = ListenerFixture.temporaryPath()
         try await ListenerFixture.with(
-            address: .unix(path: path, mode: mode), { $0.socketGroup = group }, answering: Self.tellingPeer
+            address: .unix(path: path, mode: mode), Self.inGroup(group), answering: Self.tellingPeer
         ) { fixture in
             let others = try await asked(path, as: Self.nobody, group: Self.nobody)
             #expect(others == answer)
@@ -85,10 +85,15 @@ struct PeerCredentialTests {
         }
     }
 
+    /// Gives the socket to a group.
+    private static func inGroup(_ group: String?) -> (inout ListenerConfiguration) -> Void {
+        { $0.socketGroup = group }
+    }
+
     @Test func `a group is found by its name, and one that is not there stops the listener by name`() async throws {
         let path = ListenerFixture.temporaryPath()
         try await ListenerFixture.with(
-            address: .unix(path: path, mode: 0o660), { $0.socketGroup = geteuid() == 0 ? "daemon" : "\(getegid())" },
+            address: .unix(path: path, mode: 0o660), Self.inGroup(geteuid() == 0 ? "daemon" : "\(getegid())"),
             answering: Self.tellingPeer
         ) { _ in
             let owner = try FileManager.default.attributesOfItem(atPath: path)[.groupOwnerAccountID] as? Int
@@ -96,7 +101,7 @@ struct PeerCredentialTests {
         }
         let error = await #expect(throws: ListenerError.self) {
             try await ListenerFixture.with(
-                address: .unix(path: path, mode: 0o660), { $0.socketGroup = "no-such-group" },
+                address: .unix(path: path, mode: 0o660), Self.inGroup("no-such-group"),
                 answering: Self.tellingPeer
             ) { _ in }
         }

@@ -6,8 +6,10 @@ import Testing
 /// Where the vectors are.
 private let wycheproofFolder = ProcessInfo.processInfo.environment["WYCHEPROOF"]
 
-/// Project Wycheproof's own vectors for ECDSA on P-256, against each of our ways of verification; `make check-wycheproof`
-/// fetches them. `SignatureEdgeTests` holds what they look for in every run of the tests.
+/// Project Wycheproof's own vectors for ECDSA on P-256, against each of our ways of verification;
+/// `make check-wycheproof` fetches them.
+///
+/// `SignatureEdgeTests` holds what they look for in every run of the tests.
 @Suite(.enabled(if: wycheproofFolder != nil, "the vectors are fetched by `make check-wycheproof`"))
 struct WycheproofTests {
     /// A file of vectors (https://github.com/C2SP/wycheproof, `ecdsa_verify_schema_v1.json` and

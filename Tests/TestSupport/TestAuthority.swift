@@ -39,9 +39,7 @@ package struct TestAuthority: Sendable {
 
     /// The certificate of a client.
     ///
-    /// - Parameters:
-    ///   - uris: its subject alternative names.
-    ///   - change: what is to be different about it.
+    /// `uris`: its subject alternative names; `change`: what is to be different about it.
     package func client(
         _ uris: [String], _ change: (inout CertificateBuilder) -> Void = { _ in }
     ) throws -> IssuedCertificate {
@@ -94,9 +92,7 @@ package struct IssuedCertificate: Sendable {
 
     /// What a client connects with that trusts an authority.
     ///
-    /// - Parameters:
-    ///   - authority: whose servers it trusts.
-    ///   - shown: the certificate that it shows, if any.
+    /// `authority`: whose servers it trusts; `shown`: the certificate that it shows, if any.
     package static func clientContext(
         trusting authority: TestAuthority, showing shown: IssuedCertificate?
     ) throws -> NIOSSLContext {

@@ -30,9 +30,7 @@ package struct AuditCommand {
 
     /// Shows the newest records for people, oldest first.
     ///
-    /// - Parameters:
-    ///   - filter: which.
-    ///   - limit: how many at most.
+    /// `filter`: which; `limit`: how many at most.
     package func list(_ filter: AuditFilter, limit: Int) -> CommandOutcome {
         outcome {
             var records: [AuditRecord] = []
@@ -51,7 +49,7 @@ package struct AuditCommand {
 
     /// Writes records as they stand in the files: a line of JSON each.
     ///
-    /// - Parameter write: takes one line with its line feed.
+    /// `write`: takes one line with its line feed.
     package func export(_ filter: AuditFilter, to write: ([UInt8]) throws -> Void) -> CommandOutcome {
         outcome {
             try AuditReader(directory: try directory()).read(filter.query) { _, line in
@@ -146,10 +144,10 @@ package struct AuditCommand {
 package struct AuditFilter: Sendable {
     let query: AuditQuery
 
-    /// - Parameters:
-    ///   - since: a time (RFC 3339), or how long ago, such as `24h`.
-    ///   - now: the time of day.
-    /// - Returns: nil when `since` is neither.
+    ///
+    /// `since`: a time (RFC 3339), or how long ago, such as `24h`; `now`: the time of day.
+    ///
+    /// Result: nil when `since` is neither.
     package init?(
         since: String? = nil, action: String? = nil, actor: String? = nil, app: String? = nil, keyID: String? = nil,
         pseudonym: String? = nil, now: Date = Date()

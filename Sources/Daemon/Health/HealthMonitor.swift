@@ -163,8 +163,9 @@ final class HealthMonitor: HealthReporter {
                 : problems.joined(separator: "; "))
     }
 
-    /// Who signs for an app; that a standby key does, which an operator must confirm, is not healthy. What is only to be looked
-    /// at is told and is no fault.
+    /// Who signs for an app; that a standby key does, which an operator must confirm, is not healthy.
+    ///
+    /// What is only to be looked at is told and is no fault.
     private func keyPart(of app: App, _ overview: KeyOverview) -> HealthReport.Part {
         let name = "key:\(app.slug)"
         guard let key = keyRing.activeKeyID(for: app) else {

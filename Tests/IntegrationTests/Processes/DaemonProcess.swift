@@ -28,11 +28,8 @@ struct DaemonProcess: Sendable {
 
     /// Starts the `purser` that was built beside the tests, with nothing in its environment but what is given.
     ///
-    /// - Parameters:
-    ///   - arguments: of the program.
-    ///   - command: in front of it, what is to become it.
-    ///   - environment: all that is in its environment, besides a search path.
-    ///   - logLines: how many of the latest lines are kept.
+    /// `arguments`: of the program; `command`: in front of it, what is to become it; `environment`: all that is in its
+    /// environment, besides a search path; `logLines`: how many of the latest lines are kept.
     init(
         _ arguments: [String], after command: [String] = [], environment: [String: String] = [:],
         logLines: Int = Log.capacity

@@ -149,8 +149,10 @@ struct DaemonStage: Sendable {
 
     // MARK: Setting up
 
-    /// The same installation on another host, in front of the same App Store: its configuration, certificates and key files,
-    /// without a store or a master key. It ends with this stage.
+    /// The same installation on another host, in front of the same App Store: its configuration, certificates and key
+    /// files, without a store or a master key.
+    ///
+    /// It ends with this stage.
     func onAnotherHost() throws -> DaemonStage {
         let elsewhere = folder.appending(path: "b")
         let stage = DaemonStage(
