@@ -38,9 +38,14 @@ final class OrderedRow: ColumnValues {
     func value<Value: DatabaseValueConvertible & StatementColumnConvertible>(
         _ column: String, as type: Value.Type
     ) throws -> Value {
-        assert(Array(row.columnNames)[next] == column, "\(column) is not the next column")
+        assert(name(at: next) == column, "\(column) is not the next column")
         defer { next += 1 }
         return try row.decode(Value.self, atIndex: next)
+    }
+
+    private func name(at index: Int) -> String {
+        let names = row.columnNames
+        return names[names.index(names.startIndex, offsetBy: index)]
     }
 }
 
