@@ -33,12 +33,16 @@ package struct KeyWarningPolicy: Sendable, Equatable {
 
     /// What is to be said of apps, one sentence each.
     static func warnings(aboutAppsOf overview: KeyOverview, _ apps: AppCatalog) -> [String] {
-        let usable = overview.keys.filter { $0.state == .active || $0.state == .standby }
-        return apps.all.compactMap { app in
-            let serving = usable.filter { $0.facts.apps.contains(app.slug) && $0.facts.problem == nil }
-            guard serving.contains(where: { $0.activeApps.contains(app.slug) }), serving.count == 1 else { return nil }
-            return "app \(app.slug) has no standby key"
+        // One pass through the keys: there may be thousands of apps, and a key may serve all of them.
+        var serving: [String: Int] = [:]
+        var signed: Set<String> = []
+        for key in overview.keys where key.state == .active || key.state == .standby {
+            guard key.facts.problem == nil else { continue }
+            for app in Set(key.facts.apps) { serving[app, default: 0] += 1 }
+            signed.formUnion(key.activeApps)
         }
+        return apps.all.filter { signed.contains($0.slug) && serving[$0.slug] == 1 }
+            .map { "app \($0.slug) has no standby key" }
     }
 
     private static func isOver(_ duration: Duration, since date: Date, at now: Date) -> Bool {
