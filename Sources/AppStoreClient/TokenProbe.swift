@@ -25,10 +25,16 @@ struct TokenProbe: Sendable {
     /// Tries a token on an app's behalf.
     ///
     /// It counts as our own work, and may use the reserve: all calls of the app wait for it. No breaker stops it, since it
-    /// follows an answer of Apple's.
+    /// follows an answer of Apple's. A connection that breaks is no answer: as any call, it is then made once more.
     func ask(_ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, within time: Duration) async
         -> Answer
     {
+        await attempt(token, app, environment, within: time, isLast: false)
+    }
+
+    private func attempt(
+        _ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, within time: Duration, isLast: Bool
+    ) async -> Answer {
         let request = UpstreamRequest(.getTransactionInfo(transactionId: Self.absentTransaction))
         let call = BudgetedCall(
             app: app.slug, endpoint: request.operation.name, environment: environment, caller: BudgetedCall.ownWork,
@@ -43,8 +49,9 @@ struct TokenProbe: Sendable {
             default: return response.origin(to: request.operation) == .apple ? .accepted : .nothing
             }
         } catch {
-            // The calls that wait for this will meet the same failure and tell it.
-            return .nothing
+            // One that took all of its time leaves none; else the calls that wait for this meet the same failure and tell it.
+            guard !isLast, error.kind != .timeout else { return .nothing }
+            return await attempt(token, app, environment, within: time, isLast: true)
         }
     }
 }
