@@ -7,8 +7,9 @@ import Testing
 ///
 /// The key was made for this test and is used nowhere else.
 @Suite struct KeyMemoryTests {
-    /// A literal lies in the pages of the program's file, which the search leaves out. What is searched for is not in one piece
-    /// in this source, which other tests read.
+    /// A literal lies in the pages of the program's file, which the search leaves out.
+    ///
+    /// What is searched for is not in one piece in this source, which other tests read.
     private static let pem: StaticString = """
         -----BEGIN PRIVATE KEY-----
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgyhSD7EcuMGasxAPU
