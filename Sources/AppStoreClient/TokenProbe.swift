@@ -22,36 +22,42 @@ struct TokenProbe: Sendable {
         case nothing
     }
 
-    /// Tries a token on an app's behalf.
+    /// How often a call is made whose connection breaks.
+    private static let attempts = 2
+
+    /// Tries a token on an app's behalf, once more if the connection breaks.
     ///
     /// It counts as our own work, and may use the reserve: all calls of the app wait for it. No breaker stops it, since it
-    /// follows an answer of Apple's. A connection that breaks is no answer: as any call, it is then made once more.
-    func ask(_ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, within time: Duration) async
-        -> Answer
-    {
-        await attempt(token, app, environment, within: time, isLast: false)
-    }
-
-    private func attempt(
-        _ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, within time: Duration, isLast: Bool
+    /// follows an answer of Apple's.
+    ///
+    /// - Parameter time: how long the call may take; asked for before each attempt.
+    func ask(
+        _ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, within time: @autoclosure () -> Duration
     ) async -> Answer {
         let request = UpstreamRequest(.getTransactionInfo(transactionId: Self.absentTransaction))
         let call = BudgetedCall(
             app: app.slug, endpoint: request.operation.name, environment: environment, caller: BudgetedCall.ownWork,
             priority: .deadlineBound)
-        guard time > .zero, budget.admit(call) == .admitted else { return .nothing }
-        do throws(CurlError) {
-            let response = try await transport.send(request, token, environment, within: time)
-            switch response.status {
-            case 401: return .refused(appleTime: response.headers.date)
-            // Apple counts calls before it looks at them, perhaps.
-            case 429, 500...: return .nothing
-            default: return response.origin(to: request.operation) == .apple ? .accepted : .nothing
+        for _ in 0..<Self.attempts {
+            let time = time()
+            guard time > .zero, budget.admit(call) == .admitted else { return .nothing }
+            do throws(CurlError) {
+                let response = try await transport.send(request, token, environment, within: time)
+                return Self.answer(response, to: request.operation)
+            } catch {
+                // One that took all of its time leaves none; else the calls that wait for this meet the same failure and tell it.
+                guard error.kind != .timeout else { return .nothing }
             }
-        } catch {
-            // One that took all of its time leaves none; else the calls that wait for this meet the same failure and tell it.
-            guard !isLast, error.kind != .timeout else { return .nothing }
-            return await attempt(token, app, environment, within: time, isLast: true)
+        }
+        return .nothing
+    }
+
+    private static func answer(_ response: CurlResponse, to operation: Endpoint.Operation) -> Answer {
+        switch response.status {
+        case 401: .refused(appleTime: response.headers.date)
+        // Apple counts calls before it looks at them, perhaps.
+        case 429, 500...: .nothing
+        default: response.origin(to: operation) == .apple ? .accepted : .nothing
         }
     }
 }
@@ -59,20 +65,14 @@ struct TokenProbe: Sendable {
 // MARK: For operators
 
 extension AppStoreClient: KeyProbe {
-    /// How often Apple is asked while it says nothing for sure; each time it may take as long as for any call.
-    private static let attempts = 2
-
     package func verdict(
         on token: BearerToken, for app: App, in environment: AppStoreEnvironment
     ) async -> KeyVerdict {
         let probe = TokenProbe(transport: transport, budget: budget)
-        for _ in 0..<Self.attempts {
-            switch await probe.ask(token, app, environment, within: transport.configuration.attemptTimeout) {
-            case .accepted: return .accepted
-            case .refused: return .refused
-            case .nothing: continue
-            }
+        return switch await probe.ask(token, app, environment, within: transport.configuration.attemptTimeout) {
+        case .accepted: .accepted
+        case .refused: .refused
+        case .nothing: .noAnswer
         }
-        return .noAnswer
     }
 }

@@ -105,8 +105,9 @@ final class UnauthorizedDiagnosis: Sendable {
         from refused: BearerToken, _ app: App, _ environment: AppStoreEnvironment, _ deadline: CallDeadline
     ) async -> Bool {
         for standby in await tokens.standbyTokens(for: app) {
-            let time = clock.remaining(until: deadline.instant)
-            guard await probe.ask(standby, app, environment, within: time) == .accepted else { continue }
+            let answer = await probe.ask(
+                standby, app, environment, within: clock.remaining(until: deadline.instant))
+            guard answer == .accepted else { continue }
             guard await tokens.activate(standby, insteadOf: refused, for: app) else { return true }
             logger.warning(
                 "A standby key has taken over from one that Apple refuses",

@@ -270,6 +270,27 @@ struct UnauthorizedTests {
             })
     }
 
+    @Test func `a probe whose connection breaks is made once more`() async throws {
+        let probes = Mutex(0)
+        try await UpstreamFixture.run(
+            handler: { request in
+                guard request.path.hasSuffix(Self.probe), request.path.hasPrefix("/production") else {
+                    return .init(status: 401)
+                }
+                var answer = LoopbackServer.Response(status: 401)
+                let number = probes.withLock { count in
+                    count += 1
+                    return count
+                }
+                if number == 1 { answer.breaksOffAfter = 0 }
+                return answer
+            },
+            during: { fixture in
+                #expect(await fixture.make(.getRefundHistory).error?.cause == "key_refused, key ACTIVE")
+                #expect(probes.withLock { $0 } == 2)
+            })
+    }
+
     @Test func `a caller in a hurry learns nothing, and stops nobody else's calls`() async throws {
         let gate = Gate()
         gate.close()
