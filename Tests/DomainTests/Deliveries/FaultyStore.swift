@@ -19,6 +19,8 @@ final class FaultyStore: DeliveryStore, ConsentStore {
     let store: SQLiteStore
     /// What has been claimed has to pass it before anybody learns of it.
     let claimed = Gate()
+    /// Who has claimed all that there is has to pass it before it rests.
+    let resting = Gate()
     /// A question for an objection has to pass it before it is put.
     let objections = Gate()
     private let failing = Mutex<Set<Operation>>([])
@@ -67,7 +69,8 @@ extension FaultyStore {
     }
 
     func nextDeliveryEvent(after now: Date) async throws(ServiceError) -> Date? {
-        try await store.nextDeliveryEvent(after: now)
+        await resting.pass()
+        return try await store.nextDeliveryEvent(after: now)
     }
 
     func conclude(_ conclusion: DeliveryConclusion) async throws(ServiceError) -> Delivery? {
