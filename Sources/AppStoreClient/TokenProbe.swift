@@ -28,9 +28,7 @@ struct TokenProbe: Sendable {
     /// Tries a token on an app's behalf, once more if the connection breaks.
     ///
     /// It counts as our own work, and may use the reserve: all calls of the app wait for it. No breaker stops it, since it
-    /// follows an answer of Apple's.
-    ///
-    /// - Parameter time: how long the call may take; asked for before each attempt.
+    /// follows an answer of Apple's. How much time there is, is asked before each attempt.
     func ask(
         _ token: BearerToken, _ app: App, _ environment: AppStoreEnvironment, within time: @autoclosure () -> Duration
     ) async -> Answer {
