@@ -1,4 +1,4 @@
-import Glibc
+import Domain
 package import HTTPTypes
 
 /// The proxies of a listener whose word about where a request came from is taken: networks in CIDR notation.
@@ -15,7 +15,7 @@ package struct TrustedProxies: Sendable, Equatable {
         /// Source: RFC 4632 section 3.1, RFC 4291 section 2.3
         package init?(_ text: String) {
             let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let address = Self.bytes(of: String(parts[0])) else { return nil }
+            guard let address = SourceNetwork.bytes(of: String(parts[0])) else { return nil }
             var length = address.count * 8
             if parts.count == 2 {
                 guard parts[1].utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
@@ -35,17 +35,6 @@ package struct TrustedProxies: Sendable, Equatable {
         }
 
         private static func bit(_ index: Int, of bytes: [UInt8]) -> UInt8 { bytes[index / 8] >> (7 - index % 8) & 1 }
-
-        /// The bytes of an address: 4, or 16; one of IPv4 mapped into IPv6 is one of IPv4.
-        ///
-        /// Source: RFC 4291 section 2.5.5.2
-        static func bytes(of text: String) -> [UInt8]? {
-            var bytes = [UInt8](repeating: 0, count: 16)
-            if inet_pton(AF_INET, text, &bytes) == 1 { return Array(bytes.prefix(4)) }
-            guard inet_pton(AF_INET6, text, &bytes) == 1 else { return nil }
-            let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-            return isMapped ? Array(bytes[12...]) : bytes
-        }
     }
 
     private let networks: [Network]
@@ -77,7 +66,7 @@ package struct TrustedProxies: Sendable, Equatable {
     }
 
     private func isTrusted(_ address: String) -> Bool {
-        guard !networks.isEmpty, let bytes = Network.bytes(of: address) else { return false }
+        guard !networks.isEmpty, let bytes = SourceNetwork.bytes(of: address) else { return false }
         return networks.contains { $0.contains(bytes) }
     }
 
@@ -92,7 +81,7 @@ package struct TrustedProxies: Sendable, Equatable {
         } else if let colon = address.firstIndex(of: ":"), address.lastIndex(of: ":") == colon {
             address = address[..<colon]
         }
-        guard let bytes = Network.bytes(of: String(address)) else { return nil }
+        guard let bytes = SourceNetwork.bytes(of: String(address)) else { return nil }
         return bytes.count == 4 ? bytes.map(String.init).joined(separator: ".") : address.lowercased()
     }
 }

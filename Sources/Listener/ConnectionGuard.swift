@@ -157,6 +157,10 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         pipeline.requestBegins()
         isLastRequest = request.isLastOnItsConnection
         held = HeldRequest(head: request)
+        if let source = configuration.source {
+            let address = context.remoteAddress?.ipAddress
+            record?.source = connections.source(source(request, address) ?? address)
+        }
         guard declaredBytes > 0 || request.headerFields[.transferEncoding] != nil else { return }
         guard slot.hasRoom else {
             // Its body is read and thrown away. A client that waits for leave to send it may or may not send it now, so that
@@ -165,7 +169,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if request.headerFields[.expect] != nil { isLastRequest = true }
             return shed(request, context)
         }
-        if let source = configuration.source?(request, context.remoteAddress?.ipAddress) { record?.source = source }
         if pipeline.pendingResponses == 1 {
             record?.turn(to: .receiving, at: context.eventLoop.now)
             if request.headerFields[.expect]?.lowercased() == "100-continue" {

@@ -68,7 +68,9 @@ package actor Listener: Service {
         self.eventLoopGroup = eventLoopGroup
         self.accepted = accepted
         acceptedContinuation = continuation
-        let connections = OpenConnections(bounds: .init(configuration), logger: logger) { continuation.finish() }
+        let connections = OpenConnections(
+            bounds: .init(configuration), sourceName: configuration.sourceName, logger: logger
+        ) { continuation.finish() }
         self.connections = connections
         certificates = configuration.tls.map { tls in
             ListenerCertificates(tls, logger: logger, authoritiesChanged: connections.drainOpen)

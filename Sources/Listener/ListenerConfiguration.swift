@@ -25,6 +25,9 @@ package struct ListenerConfiguration: Sendable {
     /// Where a request comes from, by its head and the address of its connection; nil where nobody but the socket tells.
     package var source: (@Sendable (HTTPRequest, String?) -> String?)?
 
+    /// The name under which an address is counted, where those that take room are told apart by where they come from.
+    package var sourceName: @Sendable (String) -> String = { $0 }
+
     /// The most requests worked on at once, nil for no bound; more of them are shed with 503.
     package var maximumRequests: Int?
 

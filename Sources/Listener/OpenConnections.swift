@@ -36,6 +36,7 @@ final class OpenConnections: Sendable {
     /// Bytes of all bodies that have arrived in part.
     private let incompleteBytes = Atomic(0)
     private let bounds: Bounds
+    private let sourceName: @Sendable (String) -> String
     private let evictionLog: OccasionalWarning
     private let whenOver: @Sendable () -> Void
 
@@ -43,10 +44,15 @@ final class OpenConnections: Sendable {
     ///
     /// - Parameters:
     ///   - bounds: how much room there is.
+    ///   - sourceName: the name under which an address is counted.
     ///   - logger: told of those that had to go, once a minute.
     ///   - whenOver: called once, when nothing is accepted any more and the last connection has closed.
-    init(bounds: Bounds, logger: Logger, whenOver: @escaping @Sendable () -> Void) {
+    init(
+        bounds: Bounds, sourceName: @escaping @Sendable (String) -> String = { $0 }, logger: Logger,
+        whenOver: @escaping @Sendable () -> Void
+    ) {
         self.bounds = bounds
+        self.sourceName = sourceName
         evictionLog = OccasionalWarning(logger)
         self.whenOver = whenOver
     }
@@ -68,7 +74,7 @@ final class OpenConnections: Sendable {
     /// Takes note of a connection that was accepted; somebody else may have to go for it.
     func insert(_ channel: any Channel) {
         let record = ConnectionRecord(
-            channel, source: channel.remoteAddress?.ipAddress ?? "unix", at: .now())
+            channel, source: source(channel.remoteAddress?.ipAddress), at: .now())
         let victim = state.withLock { state -> ConnectionRecord? in
             state.records[ObjectIdentifier(channel)] = record
             let staying = state.records.values.filter { !$0.isLeaving }
@@ -80,6 +86,9 @@ final class OpenConnections: Sendable {
         }
         if let victim { evict(victim) }
     }
+
+    /// Where what comes from an address is counted; nil on a Unix socket.
+    func source(_ address: String?) -> String { address.map(sourceName) ?? "unix" }
 
     /// What is known of an open connection.
     func record(of channel: any Channel) -> ConnectionRecord? {

@@ -128,6 +128,7 @@ extension ListenerConfiguration {
         maximumBodyBytes = settings.maximumBodyBytes
         idleTimeout = settings.idleTimeout
         tls = settings.tls
+        sourceName = { SourceNetwork.name(of: $0) }
         let proxies = settings.trustedProxies
         guard !proxies.isEmpty else { return }
         source = { request, peer in proxies.source(of: request, from: peer) }

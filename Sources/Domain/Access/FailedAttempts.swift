@@ -1,6 +1,7 @@
 import Synchronization
 
-/// Counts failed attempts to authenticate by where they came from and by whom they claim to be, so that guessing is slow.
+/// Counts failed attempts to authenticate by where they came from (``SourceNetwork``) and by whom they claim to be, so that
+/// guessing is slow.
 ///
 /// Whoever fails more often than `allowedPerWindow` in a window is told to wait; a right credential is let in all the same, so
 /// that nobody can shut a caller out by failing in its name. Keys: source, claim. Bound: `maximumCounts`; those beyond are
@@ -43,7 +44,8 @@ package final class FailedAttempts: Sendable {
         return state.withLock { state in
             if state.started + Self.window <= instant { state = State(started: instant) }
             var isTooMany = false
-            for key in ["source \(source ?? "unknown")", claim.map { "claim \($0)" }].compactMap(\.self) {
+            let network = source.map(SourceNetwork.name) ?? "unknown"
+            for key in ["source \(network)", claim.map { "claim \($0)" }].compactMap(\.self) {
                 let isCounted = state.counts[key] != nil || state.counts.count < Self.maximumCounts
                 let key = isCounted ? key : Self.others
                 state.counts[key, default: 0] += 1

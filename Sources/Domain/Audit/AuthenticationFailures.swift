@@ -2,7 +2,7 @@ import Synchronization
 
 /// Tells the audit who failed to prove who they are: the first failures one by one, the rest of a flood by their number.
 ///
-/// Keys: sources. Bound: `maximumSources`; those beyond are counted together.
+/// Keys: sources (``SourceNetwork``). Bound: `maximumSources`; those beyond are counted together.
 package final class AuthenticationFailures: Sendable {
     /// Records of one source in a window; the rest is counted.
     static let recordedPerSource = 5
@@ -32,8 +32,9 @@ package final class AuthenticationFailures: Sendable {
     ///   - claim: what the credential claims to be, where it names something that could exist.
     package func note(from source: String?, claim: String?) {
         let source = source ?? "unknown"
+        let network = SourceNetwork.name(of: source)
         let isRecorded = state.withLock { state in
-            let key = state.counts[source] != nil || state.counts.count < Self.maximumSources ? source : Self.others
+            let key = state.counts[network] != nil || state.counts.count < Self.maximumSources ? network : Self.others
             let isRecorded =
                 state.counts[key, default: (0, 0)].recorded < Self.recordedPerSource
                 && state.recorded < Self.recordedPerWindow

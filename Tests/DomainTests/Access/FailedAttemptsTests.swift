@@ -19,6 +19,23 @@ final class FailedAttemptsTests: Sendable {
         #expect(attempts.note(from: "192.0.2.1", claim: nil) == nil)
     }
 
+    @Test func `the addresses of one IPv6 network are one source`() {
+        let attempts = attempts()
+        for number in 1...FailedAttempts.allowedPerWindow {
+            #expect(attempts.note(from: "2001:db8:0:1::\(number)", claim: nil) == nil)
+        }
+        #expect(attempts.note(from: "2001:db8:0:1:ffff::1", claim: nil) != nil)
+        #expect(attempts.note(from: "2001:db8:0:2::1", claim: nil) == nil)
+    }
+
+    @Test(arguments: [
+        ("192.0.2.1", "192.0.2.1"), ("::ffff:192.0.2.1", "192.0.2.1"), ("2001:db8:0:1:2:3:4:5", "2001:db8:0:1::/64"),
+        ("2001:DB8::5", "2001:db8:0:0::/64"), ("::1", "0:0:0:0::/64"), ("unix", "unix"), ("", ""),
+    ])
+    func `an address is counted by its network`(address: String, network: String) {
+        #expect(SourceNetwork.name(of: address) == network)
+    }
+
     @Test func `failures in the name of one caller count together, wherever they come from`() {
         let attempts = attempts()
         for number in 0..<FailedAttempts.allowedPerWindow {
