@@ -143,6 +143,18 @@ crash-test: build ## Kill the daemon under load and compare what it promised wit
 	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
 	exit $$status
 
+# The attacks that `make flood` plays (all of them by default), and how many seconds the honest are watched without and with each.
+ATTACKS ?=
+flood: SECONDS = 5
+
+.PHONY: flood
+flood: build ## Attack the daemon, and measure how honest clients fare beside each attack; ATTACKS="silent replays" SECONDS=5
+	@rm -f .build/flood-report; status=0; \
+	FLOOD_SECONDS=$(SECONDS) FLOOD_ATTACKS="$(ATTACKS)" FLOOD_REPORT=.build/flood-report \
+	    swift test --skip-build --disable-xctest --filter FloodTests || status=$$?; \
+	if [ -f .build/flood-report ]; then echo; cat .build/flood-report; fi; \
+	exit $$status
+
 .PHONY: permutations
 permutations: build ## Let facts about a purchase arrive in tens of thousands of orders, and compare every end with a model
 	PERMUTATIONS=long swift test --skip-build --disable-xctest --filter PermutationTests

@@ -190,7 +190,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Daemon", "AppStoreSimulator", "AppStoreAPI", "Domain", "JOSE", "JSON", "KeyCustody", "Listener",
+                "Daemon", "AppStoreSimulator", "AppStoreAPI", "Curl", "Domain", "JOSE", "JSON", "KeyCustody",
+                "Listener",
                 "OpenSSL", "Systemd", "TestSupport", "purser", grdb, logging, serviceLifecycle,
             ],
             exclude: ["Resources"]),

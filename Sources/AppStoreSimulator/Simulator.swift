@@ -11,6 +11,8 @@ import ServiceLifecycle
 package final class Simulator: Service, Sendable {
     /// What the simulator knows; the control port and callers in the same process change it.
     package let state: SimulatorState
+    /// Signs transactions and notifications.
+    package let authority: SigningAuthority
     /// Issues receipts that end in the root.
     package let receipts: ReceiptIssuer
     /// The root of the certificates that sign transactions and receipts: what a client pins in place of Apple's.
@@ -82,6 +84,7 @@ package final class Simulator: Service, Sendable {
     ) {
         self.dispatcher = dispatcher
         self.state = state
+        authority = certificates.signing
         receipts = certificates.receipts
         root = certificates.signing.root
         tlsAuthority = certificates.tls.certificate

@@ -14,6 +14,7 @@ struct WaitTests {
         "Tests/CurlTests/CurlCancellationTests.swift": "cancels at every moment there is",
         "Tests/DomainTests/Deliveries/WithdrawalRaceTests.swift": "leaves the order of a race to chance",
         "Tests/IntegrationTests/CrashTest/CrashRun.swift": "kills at random moments",
+        "Tests/IntegrationTests/Flood/HonestTraffic.swift": "comes at a steady rate while `make flood` measures",
     ]
 
     @Test func `no test sleeps, looks again and again, or has a time limit of its own`() throws {

@@ -96,7 +96,7 @@ package struct SigningAuthority: Sendable {
     ///
     /// - Returns: A compact JWS.
     /// - Throws: `OpenSSLError`
-    func sign(_ payload: [UInt8]) throws(OpenSSLError) -> String {
+    package func sign(_ payload: [UInt8]) throws(OpenSSLError) -> String {
         try CompactJWS.sign(payload, header: header, with: leafKey)
     }
 

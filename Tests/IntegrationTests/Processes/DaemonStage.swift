@@ -9,6 +9,8 @@ import Testing
 /// An App Store, a folder and a configuration, for daemons that come and go as processes of their own.
 struct DaemonStage: Sendable {
     static let bundleID = "com.example.coins"
+    /// The bundle id of an app.
+    static func bundleID(of app: String) -> String { "com.example.\(app)" }
     static let issuer = "57246542-96fe-1a63-e053-0824d011072a"
     /// The callers of the configuration, each with its token.
     static let callers = ["billing": "prs_billing", "game": "prs_game", "support": "prs_support"]
@@ -18,6 +20,7 @@ struct DaemonStage: Sendable {
     /// Where the database is.
     let storeFolder: URL
     private let settings: Settings
+    private let ports = Ports()
     /// Also those of the same installation elsewhere.
     private var launched = Launched()
 
@@ -28,6 +31,19 @@ struct DaemonStage: Sendable {
         LocalClient(
             socket: socket("api"), headers: ["Authorization": "Bearer \(settings.callers[caller] ?? "")"])
     }
+
+    /// Where Apple posts an app's notifications.
+    func webhook(_ app: String = "coins") -> String {
+        "\(settings.webhookIsTLS ? "https" : "http")://localhost:\(webhookPort)/webhooks/apple/\(app)"
+    }
+
+    var webhookPort: Int { ports.webhook.load(ordering: .relaxed) }
+
+    /// The port of the API, where ``Settings/apiHasPort``.
+    var apiPort: Int { ports.api.load(ordering: .relaxed) }
+
+    /// The authority of the webhook's certificate, where ``Settings/webhookIsTLS``.
+    var webhookAuthority: String { folder.appending(path: "webhook-ca.pem").path }
 
     /// Where a probe asks.
     var health: LocalClient { LocalClient(socket: socket("health")) }
@@ -52,6 +68,17 @@ struct DaemonStage: Sendable {
         var standbyKeys: [String] = []
         /// Apple's rates, where they must not be what a test meets.
         var requestsPerSecond: [String: Int] = [:]
+        /// Apps besides `coins`, whose bundle ids end in their names.
+        var otherApps: [String] = []
+        /// Whether callers come over TCP, without TLS, and not over a socket.
+        var apiHasPort = false
+        var webhookIsTLS = false
+    }
+
+    /// Where a daemon listens on the loopback interface.
+    private final class Ports: Sendable {
+        let webhook = Atomic(0)
+        let api = Atomic(0)
     }
 
     /// How many seconds a daemon gives Apple.
@@ -171,8 +198,17 @@ struct DaemonStage: Sendable {
     private func prepare() throws {
         _ = try makeKey("ABCDEFGHIJ", at: "key.p8")
         for id in settings.standbyKeys { _ = try makeKey(id, at: "\(id).p8") }
-        try simulator.state.register(
-            RegisteredApp(bundleID: Self.bundleID, appAppleID: 42, issuerID: Self.issuer))
+        for (number, app) in (["coins"] + settings.otherApps).enumerated() {
+            try simulator.state.register(
+                RegisteredApp(
+                    bundleID: Self.bundleID(of: app), appAppleID: Int64(42 + number), issuerID: Self.issuer))
+        }
+        if settings.webhookIsTLS {
+            let authority = try TestAuthority()
+            try authority.certificate.pem().write(toFile: webhookAuthority, atomically: true, encoding: .utf8)
+            try authority.server().write(
+                chain: folder.appending(path: "webhook.pem").path, key: folder.appending(path: "webhook.key").path)
+        }
         try Data(simulator.root.der).write(to: folder.appending(path: "root.der"))
         try Data(try simulator.tlsAuthority.pem().utf8).write(to: folder.appending(path: "tls-ca.pem"))
         simulator.state.notificationTimeout = Wait.limit
@@ -193,9 +229,11 @@ struct DaemonStage: Sendable {
 
     /// Has the webhook at a port that is free now and that no outgoing connection takes; restarts use it again.
     private func choosePort() throws {
-        let port = try #require((20_000..<32_000).shuffled().first(where: Self.isFree))
-        try configurationText(webhookPort: port).write(
-            toFile: configuration, atomically: true, encoding: .utf8)
+        let free = (20_000..<32_000).shuffled().lazy.filter(Self.isFree).prefix(2)
+        let (port, apiPort) = (try #require(free.first), try #require(free.last))
+        ports.webhook.store(port, ordering: .relaxed)
+        ports.api.store(apiPort, ordering: .relaxed)
+        try configurationText().write(toFile: configuration, atomically: true, encoding: .utf8)
         let url = try #require(NotificationURL("http://127.0.0.1:\(port)/webhooks/apple/coins"))
         for environment in SimulatedEnvironment.allCases {
             try simulator.state.setNotificationAddress(
@@ -219,18 +257,25 @@ struct DaemonStage: Sendable {
         }
     }
 
-    private func configurationText(webhookPort: Int) throws -> String {
+    private func configurationText() throws -> String {
         let scopes = [
             "consumption:write", "consumption:read", "consent:write", "events:read", "links:write",
             "notifications:read", "receipts:read", "receipts:write", "transactions:write", "users:erase",
         ]
+        let apps = ["coins"] + settings.otherApps
         let granted = (scopes + settings.scopes).joined(separator: ", ")
         let callers = try settings.callers.sorted { $0.key < $1.key }.map { name, token in
             let digest = try SHA256Digest.digest(Array(token.utf8)).map {
                 ($0 < 16 ? "0" : "") + String($0, radix: 16)
             }
-            return "  \(name): { tokenSHA256: \"\(digest.joined())\", scopes: { coins: [\(granted)] } }"
+            let scopes = apps.map { "\($0): [\(granted)]" }.joined(separator: ", ")
+            return "  \(name): { tokenSHA256: \"\(digest.joined())\", scopes: { \(scopes) } }"
         }
+        let keyApps = apps.joined(separator: ", ")
+        let tls =
+            settings.webhookIsTLS
+            ? ", tls: { certificateChain: \"\(folder.path)/webhook.pem\", privateKey: \"\(folder.path)/webhook.key\" }"
+            : ""
         let standbyKeys = settings.standbyKeys.map {
             "  - { id: \($0), issuer: \(Self.issuer), file: \"\(folder.path)/\($0).p8\", state: standby, apps: [coins] }\n"
         }
@@ -239,8 +284,8 @@ struct DaemonStage: Sendable {
             log: { level: \(settings.logLevel) }
             store: "sqlite:\(storeFolder.path)/purser.db"
             listeners:
-              api: { address: "unix:\(socket("api"))" }
-              webhook: { address: "127.0.0.1:\(webhookPort)" }
+              api: { address: "\(settings.apiHasPort ? "127.0.0.1:\(apiPort)" : "unix:\(socket("api"))")" }
+              webhook: { address: "127.0.0.1:\(webhookPort)"\(tls) }
               admin: { address: "unix:\(socket("admin"))" }
               health: { address: "unix:\(socket("health"))" }
             apple:
@@ -252,10 +297,10 @@ struct DaemonStage: Sendable {
               deadline: \(settings.appleTimes.deadline)s
               \(rates.isEmpty ? "" : "rateLimits: { requestsPerSecond: { \(rates) } }")
             keys:
-              - { id: ABCDEFGHIJ, issuer: \(Self.issuer), file: "\(folder.path)/key.p8", state: active, apps: [coins] }
+              - { id: ABCDEFGHIJ, issuer: \(Self.issuer), file: "\(folder.path)/key.p8", state: active, apps: [\(keyApps)] }
             \(standbyKeys.joined())
             apps:
-              coins: { bundleId: \(Self.bundleID), appAppleId: 42 }
+            \(apps.enumerated().map { "  \($1): { bundleId: \(Self.bundleID(of: $1)), appAppleId: \(42 + $0) }" }.joined(separator: "\n"))
             callers:
             \(callers.joined(separator: "\n"))
             shutdown: { timeout: \(Wait.seconds)s }
