@@ -1,13 +1,14 @@
 package import Domain
 import Foundation
 import JSON
-import Synchronization
 
 /// Tells whether Apple signed a notification that somebody posted to us, and whether it is for the app in whose name it came.
 package struct NotificationAuthenticator: NotificationVerifier {
     /// How many checks of unknown chains wait for room at most; Apple waits seconds for an answer, each check takes about
     /// two milliseconds.
     static let maximumWaiting = 256
+    /// How many of them may be one requester's: a single address cannot make Apple's own wait long, or take all places.
+    static let maximumWaitingOfOne = 64
 
     private let decoder: SignedDataDecoder
     private let bound: ChainCheckBound
@@ -19,7 +20,8 @@ package struct NotificationAuthenticator: NotificationVerifier {
     ) {
         self.init(
             verifier: verifier, meter: meter,
-            bound: ChainCheckBound(underWay: concurrentChecks, waiting: Self.maximumWaiting))
+            bound: ChainCheckBound(
+                underWay: concurrentChecks, waiting: Self.maximumWaiting, waitingOfOne: Self.maximumWaitingOfOne))
     }
 
     init(verifier: SignedDataVerifier, meter: UpstreamMeter, bound: ChainCheckBound) {
@@ -27,9 +29,11 @@ package struct NotificationAuthenticator: NotificationVerifier {
         self.bound = bound
     }
 
-    package func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
+    package func notification(
+        _ signed: String, app: App, for requester: Requester
+    ) async throws(ServiceError) -> AppleNotification {
         do throws(ServiceError) {
-            let notification = try await verified(signed, app)
+            let notification = try await verified(signed, app, requester)
             decoder.meter.countVerification("verified")
             return notification
         } catch {
@@ -40,8 +44,10 @@ package struct NotificationAuthenticator: NotificationVerifier {
 
     package func claims(of signed: String) -> NotificationClaims { NotificationClaims(unverified: signed) }
 
-    private func verified(_ signed: String, _ app: App) async throws(ServiceError) -> AppleNotification {
-        let (members, subject) = try await authenticated(signed)
+    private func verified(
+        _ signed: String, _ app: App, _ requester: Requester
+    ) async throws(ServiceError) -> AppleNotification {
+        let (members, subject) = try await authenticated(signed, requester)
         guard let environment = subject.environment.flatMap(AppStoreEnvironment.init(rawValue:)) else {
             throw Self.misdirected("it names neither of Apple's two environments")
         }
@@ -61,9 +67,9 @@ package struct NotificationAuthenticator: NotificationVerifier {
 
     /// The members of what Apple signed, and whose it is.
     private func authenticated(
-        _ signed: String
+        _ signed: String, _ requester: Requester
     ) async throws(ServiceError) -> (members: JSONMembers, origin: SignedDataOrigin) {
-        switch try await bound.authenticated(signed, .notification, by: decoder.verifier) {
+        switch try await bound.authenticated(signed, .notification, by: decoder.verifier, for: requester) {
         case .success(let data):
             let members = data.verified.members
             // Every app's users have transactions that Apple signed, and can send them here.
@@ -84,70 +90,5 @@ package struct NotificationAuthenticator: NotificationVerifier {
             .notificationMisdirected,
             "Apple signed this notification, but not for this app or environment as they are configured here.",
             cause: fault)
-    }
-}
-
-/// Bounds how many unknown certificate chains or receipts are checked at the same time, as anybody can make us check one:
-/// some are checked, some wait for a moment, and the rest is shed.
-package final class ChainCheckBound: Sendable {
-    /// Checks at the same time: half of the processors at most, so that others get their turn.
-    package static let defaultConcurrency = min(4, max(1, ProcessInfo.processInfo.activeProcessorCount / 2))
-
-    private struct State {
-        var underWay = 0
-        /// First come, first served; a check takes milliseconds.
-        var waiting: [CheckedContinuation<Bool, Never>] = []
-    }
-
-    private let maximumUnderWay: Int
-    private let maximumWaiting: Int
-    private let state = Mutex(State())
-
-    init(underWay: Int, waiting: Int) {
-        maximumUnderWay = underWay
-        maximumWaiting = waiting
-    }
-
-    /// Makes a check when there is room for it.
-    ///
-    /// - Throws: `verificationBusy` when there is none, or what the check throws.
-    func check<Value>(_ body: () throws(ServiceError) -> Value) async throws(ServiceError) -> Value {
-        guard await enter() else {
-            throw ServiceError(
-                .verificationBusy, "Too many unknown certificate chains are being checked; send it again.",
-                retryAfter: .seconds(1))
-        }
-        defer { leave() }
-        return try body()
-    }
-
-    /// Waits for room.
-    ///
-    /// - Returns: whether there is any; then it has to be left again.
-    func enter() async -> Bool {
-        await withCheckedContinuation { continuation in
-            let decision = state.withLock { state -> Bool? in
-                if state.underWay < maximumUnderWay {
-                    state.underWay += 1
-                    return true
-                }
-                guard state.waiting.count < maximumWaiting else { return false }
-                state.waiting.append(continuation)
-                return nil
-            }
-            if let decision { continuation.resume(returning: decision) }
-        }
-    }
-
-    /// Hands the room over to the first who waits.
-    func leave() {
-        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
-            guard !state.waiting.isEmpty else {
-                state.underWay -= 1
-                return nil
-            }
-            return state.waiting.removeFirst()
-        }
-        next?.resume(returning: true)
     }
 }

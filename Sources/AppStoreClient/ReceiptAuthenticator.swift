@@ -35,8 +35,10 @@ package struct ReceiptAuthenticator: ReceiptReader {
         self.bound = bound
     }
 
-    package func content(of bytes: [UInt8], device: UUID?) async throws(ReceiptFault) -> ReceiptContent {
-        try await reading {
+    package func content(
+        of bytes: [UInt8], device: UUID?, for requester: Requester
+    ) async throws(ReceiptFault) -> ReceiptContent {
+        try await reading(for: requester) {
             do throws(ReceiptDecodingError) {
                 switch try ReceiptStyle(of: bytes) {
                 case .transaction: return .success(ReceiptContent(try LegacyTransactionReceipt(bytes, limits)))
@@ -51,8 +53,10 @@ package struct ReceiptAuthenticator: ReceiptReader {
         }
     }
 
-    package func transactionID(in bytes: [UInt8]) async throws(ReceiptFault) -> String? {
-        try await reading {
+    package func transactionID(
+        in bytes: [UInt8], for requester: Requester
+    ) async throws(ReceiptFault) -> String? {
+        try await reading(for: requester) {
             do throws(ReceiptDecodingError) {
                 return .success(try TransactionIDExtraction.transactionID(in: bytes, limits))
             } catch {
@@ -63,9 +67,9 @@ package struct ReceiptAuthenticator: ReceiptReader {
 
     /// Runs a body on the threads for receipts when there is room for it.
     private func reading<Value: Sendable>(
-        _ body: @escaping @Sendable () -> Result<Value, ReceiptFault>
+        for requester: Requester, _ body: @escaping @Sendable () -> Result<Value, ReceiptFault>
     ) async throws(ReceiptFault) -> Value {
-        guard await bound.enter() else { throw .busy }
+        guard await bound.enter(requester) else { throw .busy }
         defer { bound.leave() }
         let result = await withCheckedContinuation { continuation in
             queue.async { continuation.resume(returning: body()) }

@@ -28,10 +28,10 @@ package struct SignedDataAuthenticator: SignedDataChecker {
     }
 
     package func check(
-        _ signed: String, _ kind: SignedDataKind, app: App
+        _ signed: String, _ kind: SignedDataKind, app: App, for requester: Requester
     ) async throws(ServiceError) -> Result<CheckedData, SignedDataFault> {
         let result: Result<CheckedData, SignedDataFault>
-        switch try await bound.authenticated(signed, kind, by: decoder.verifier) {
+        switch try await bound.authenticated(signed, kind, by: decoder.verifier, for: requester) {
         case .success(let data):
             do throws(SignedDataFault) {
                 result = .success(try decode(data, signed, kind, app))
@@ -99,7 +99,7 @@ extension ChainCheckBound {
     ///
     /// - Throws: `verificationBusy`.
     func authenticated(
-        _ signed: String, _ kind: SignedDataKind, by verifier: SignedDataVerifier
+        _ signed: String, _ kind: SignedDataKind, by verifier: SignedDataVerifier, for requester: Requester
     ) async throws(ServiceError) -> Result<Authenticated, SignedDataFault> {
         let data: SignedDataVerifier.Unverified
         do throws(SignedDataFault) {
@@ -111,9 +111,11 @@ extension ChainCheckBound {
         } catch {
             return .failure(error)
         }
-        return try await check { () throws(ServiceError) in
+        return try await check(for: requester) { () throws(ServiceError) in
             Result { () throws(SignedDataFault) in
-                Authenticated(verified: try verifier.authenticate(data, known: nil), origin: data.origin)
+                // Whoever was checked meanwhile may have made the chain known.
+                let known = verifier.knownSigner(of: data)
+                return Authenticated(verified: try verifier.authenticate(data, known: known), origin: data.origin)
             }
         }
     }

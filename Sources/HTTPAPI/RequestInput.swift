@@ -47,6 +47,11 @@ package struct RequestInput: Sendable {
         trustedProxies.source(peer: peer?.ipAddress, forwarded: headers[values: .xForwardedFor])
     }
 
+    /// Whose share it uses of what is bounded.
+    var requester: Requester {
+        actor == .unauthenticated ? .stranger(from: sourceAddress.map(SourceNetwork.name)) : .known(actor)
+    }
+
     /// How long the request may still wait for something.
     var timeLeft: Duration { max(.zero, ContinuousClock.now.duration(to: deadline)) }
 

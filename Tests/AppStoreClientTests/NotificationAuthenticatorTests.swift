@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import JOSE
 import Metrics
+import TestSupport
 import Testing
 
 @testable import AppStoreClient
@@ -11,6 +12,7 @@ import Testing
 struct NotificationAuthenticatorTests {
     private let signer: TestSigner
     private let app = UpstreamFixture.app
+    private let requester = Requester.stranger(from: "192.0.2.1")
     private static let subject = #""bundleId":"com.example.coins","appAppleId":1,"environment":"Production""#
 
     init() throws { signer = try TestSigner() }
@@ -32,7 +34,7 @@ struct NotificationAuthenticatorTests {
     /// Why a notification is refused; nil when it is taken.
     private func refusal(_ signed: String, app: App? = nil) async -> ServiceError? {
         do throws(ServiceError) {
-            _ = try await authenticator().notification(signed, app: app ?? self.app)
+            _ = try await authenticator().notification(signed, app: app ?? self.app, for: requester)
             return nil
         } catch {
             return error
@@ -43,12 +45,12 @@ struct NotificationAuthenticatorTests {
 
     @Test func `types and members that nobody knows are taken, from the environment that is named`() async throws {
         let taken = try await authenticator().notification(
-            try notification(#""subtype":"LATER","data":{\#(Self.subject),"new":1}"#), app: app)
+            try notification(#""subtype":"LATER","data":{\#(Self.subject),"new":1}"#), app: app, for: requester)
         #expect(taken.notificationType == "NEW_ONE" && taken.subtype == "LATER" && taken.notificationUUID == "u")
         #expect(taken.environment == .production && taken.signedDate == 1_700_000_000_000)
         #expect(taken.transaction == nil && taken.appTransactionID == nil && taken.consumptionRequestReason == nil)
         let sandbox = try notification(#""data":{"bundleId":"com.example.coins","environment":"Sandbox"}"#)
-        #expect(try await authenticator().notification(sandbox, app: app).environment == .sandbox)
+        #expect(try await authenticator().notification(sandbox, app: app, for: requester).environment == .sandbox)
     }
 
     @Test(arguments: [
@@ -60,7 +62,7 @@ struct NotificationAuthenticatorTests {
     ])
     func `notifications without a transaction are taken`(type: String, members: String) async throws {
         let signed = try notification(members.replacing("SUBJECT", with: Self.subject), type: type)
-        let taken = try await authenticator().notification(signed, app: app)
+        let taken = try await authenticator().notification(signed, app: app, for: requester)
         #expect(taken.notificationType == type && taken.transaction == nil && taken.signed == signed)
     }
 
@@ -69,7 +71,7 @@ struct NotificationAuthenticatorTests {
         let taken = try await authenticator().notification(
             try notification(
                 #""data":{\#(Self.subject),"consumptionRequestReason":"LEGAL","signedTransactionInfo":"\#(transaction)"}"#,
-                type: "CONSUMPTION_REQUEST"), app: app)
+                type: "CONSUMPTION_REQUEST"), app: app, for: requester)
         #expect(taken.transaction?.transactionID == "7" && taken.consumptionRequestReason == "LEGAL")
         #expect(taken.appTransactionID == "70")
     }
@@ -78,7 +80,7 @@ struct NotificationAuthenticatorTests {
         let taken = try await authenticator().notification(
             try notification(
                 #""appData":{\#(Self.subject),"signedAppTransactionInfo":"\#(try signer.appTransaction())"}"#,
-                type: "RESCIND_CONSENT"), app: app)
+                type: "RESCIND_CONSENT"), app: app, for: requester)
         #expect(taken.appTransactionID == "70" && taken.appTransaction != nil)
     }
 
@@ -152,20 +154,61 @@ struct NotificationAuthenticatorTests {
     @Test func `unknown chains are turned away when there is no room, known ones never`() async throws {
         let full = authenticator(ChainCheckBound(underWay: 0, waiting: 0))
         let signed = try notification(#""data":{\#(Self.subject)}"#)
-        await #expect(throws: ServiceError(.verificationBusy, "")) { try await full.notification(signed, app: app) }
-        _ = try await authenticator().notification(signed, app: app)
-        #expect(try await full.notification(signed, app: app).notificationUUID == "u")
+        await #expect(throws: ServiceError(.verificationBusy, "")) {
+            try await full.notification(signed, app: app, for: requester)
+        }
+        _ = try await authenticator().notification(signed, app: app, for: requester)
+        #expect(try await full.notification(signed, app: app, for: requester).notificationUUID == "u")
         let forged = try notification(#""data":{\#(Self.subject)}"#, by: TestSigner())
         #expect(await refusal(forged)?.reason == .signatureInvalid)
-        await #expect(throws: ServiceError(.verificationBusy, "")) { try await full.notification(forged, app: app) }
+        await #expect(throws: ServiceError(.verificationBusy, "")) {
+            try await full.notification(forged, app: app, for: requester)
+        }
+    }
+
+    @Test func `whoever floods with forged chains waits behind his own, and a known chain waits for nobody`()
+        async throws
+    {
+        let bound = ChainCheckBound(underWay: 1, waiting: 10, waitingOfOne: 3)
+        let authenticator = authenticator(bound)
+        let genuine = try notification(#""data":{\#(Self.subject)}"#)
+        let forged = try (0..<4).map { _ in try notification(#""data":{\#(Self.subject)}"#, by: TestSigner()) }
+        #expect(await bound.enter(.known(.daemon)))
+        try await withThrowingTaskGroup(of: Void.self) { tasks in
+            for signed in forged.prefix(3) {
+                tasks.addTask {
+                    await #expect(throws: ServiceError(.signatureInvalid, "")) {
+                        try await authenticator.notification(signed, app: app, for: requester)
+                    }
+                }
+            }
+            try await Wait.until("the forged ones to wait") { bound.waitingCount == 3 }
+            await #expect(throws: ServiceError(.verificationBusy, "")) {
+                try await authenticator.notification(forged[3], app: app, for: requester)
+            }
+            tasks.addTask {
+                let apple = Requester.stranger(from: "17.0.0.1")
+                let taken = try await authenticator.notification(genuine, app: app, for: apple)
+                #expect(taken.notificationUUID == "u")
+            }
+            try await Wait.until("the genuine one to wait") { bound.waitingCount == 4 }
+            bound.leave()
+            try await tasks.waitForAll()
+        }
+        // The room is taken, and places to wait there are none for whoever floods; a chain that is known needs neither.
+        let full = self.authenticator(ChainCheckBound(underWay: 0, waiting: 0))
+        #expect(try await full.notification(genuine, app: app, for: requester).notificationUUID == "u")
     }
 
     @Test func `a known chain does not count for a date at which it was not valid`() async throws {
         let full = authenticator(ChainCheckBound(underWay: 0, waiting: 0))
-        _ = try await authenticator().notification(try notification(#""data":{\#(Self.subject)}"#), app: app)
+        _ = try await authenticator().notification(
+            try notification(#""data":{\#(Self.subject)}"#), app: app, for: requester)
         let early = try signer.sign(
             #"{"notificationType":"TEST","notificationUUID":"u","signedDate":1500000000000,"data":{\#(Self.subject)}}"#)
-        await #expect(throws: ServiceError(.verificationBusy, "")) { try await full.notification(early, app: app) }
+        await #expect(throws: ServiceError(.verificationBusy, "")) {
+            try await full.notification(early, app: app, for: requester)
+        }
         #expect(await refusal(early)?.reason == .signatureInvalid)
     }
 }

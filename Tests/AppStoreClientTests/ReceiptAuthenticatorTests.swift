@@ -36,6 +36,8 @@ struct ReceiptAuthenticatorTests {
             webOrderLineItemID: "1099511627776", cancellationDate: Self.now + 60, isInIntroductoryOfferPeriod: true)
     }
 
+    private let requester = Requester.known(.caller("shop"))
+
     private func reader(
         acceptsSHA1: Bool = false, _ bound: ChainCheckBound = ChainCheckBound(underWay: 1, waiting: 10)
     ) throws -> ReceiptAuthenticator {
@@ -47,7 +49,7 @@ struct ReceiptAuthenticatorTests {
     ) async throws -> ReceiptFault? {
         let reader = try reader ?? self.reader()
         do {
-            _ = try await reader.content(of: bytes, device: nil)
+            _ = try await reader.content(of: bytes, device: nil, for: requester)
             return nil
         } catch {
             return error
@@ -55,7 +57,7 @@ struct ReceiptAuthenticatorTests {
     }
 
     @Test func `a genuine app receipt says everything that is in it`() async throws {
-        let content = try await reader().content(of: issuer.appReceipt(issued), device: nil)
+        let content = try await reader().content(of: issuer.appReceipt(issued), device: nil, for: requester)
         #expect(
             content
                 == ReceiptContent(
@@ -67,7 +69,7 @@ struct ReceiptAuthenticatorTests {
 
     @Test func `a transaction receipt is read, and not verified`() async throws {
         let bytes = try issuer.transactionReceipt(of: issued.purchases[0], in: issued)
-        let content = try await reader().content(of: bytes, device: Self.device)
+        let content = try await reader().content(of: bytes, device: Self.device, for: requester)
         #expect(
             content
                 == ReceiptContent(
@@ -81,9 +83,9 @@ struct ReceiptAuthenticatorTests {
         let device = try #require(Self.device)
         receipt.deviceIdentifier = withUnsafeBytes(of: device.uuid) { Array($0) }
         let bytes = try issuer.appReceipt(receipt)
-        #expect(try await reader().content(of: bytes, device: device).deviceCheck == .matches)
-        #expect(try await reader().content(of: bytes, device: UUID()).deviceCheck == .mismatch)
-        #expect(try await reader().content(of: bytes, device: nil).deviceCheck == .unchecked)
+        #expect(try await reader().content(of: bytes, device: device, for: requester).deviceCheck == .matches)
+        #expect(try await reader().content(of: bytes, device: UUID(), for: requester).deviceCheck == .mismatch)
+        #expect(try await reader().content(of: bytes, device: nil, for: requester).deviceCheck == .unchecked)
     }
 
     private static let faults: [(ReceiptTampering, ReceiptSignatureFault)] = [
@@ -118,10 +120,12 @@ struct ReceiptAuthenticatorTests {
     @Test func `a transaction id is taken out of either style without looking at signatures`() async throws {
         let reader = try reader()
         let forged = try issuer.appReceipt(issued, ReceiptForm(.wrongSignature))
-        #expect(try await reader.transactionID(in: forged) == "2000000100000001")
+        #expect(try await reader.transactionID(in: forged, for: requester) == "2000000100000001")
         let legacy = try issuer.transactionReceipt(of: issued.purchases[0], in: issued)
-        #expect(try await reader.transactionID(in: legacy) == "2000000100000001")
-        await #expect(throws: ReceiptFault.undecodable("it is empty")) { try await reader.transactionID(in: []) }
+        #expect(try await reader.transactionID(in: legacy, for: requester) == "2000000100000001")
+        await #expect(throws: ReceiptFault.undecodable("it is empty")) {
+            try await reader.transactionID(in: [], for: requester)
+        }
     }
 
     @Test func `whoever finds neither room nor a place to wait is shed, and room is given back`() async throws {
@@ -130,7 +134,7 @@ struct ReceiptAuthenticatorTests {
         let narrow = try reader(ChainCheckBound(underWay: 1, waiting: 100))
         let bytes = try issuer.appReceipt(issued)
         try await withThrowingTaskGroup(of: ReceiptContent.self) { tasks in
-            for _ in 0..<20 { tasks.addTask { try await narrow.content(of: bytes, device: nil) } }
+            for _ in 0..<20 { tasks.addTask { try await narrow.content(of: bytes, device: nil, for: requester) } }
             var count = 0
             for try await content in tasks {
                 #expect(content.isVerified)

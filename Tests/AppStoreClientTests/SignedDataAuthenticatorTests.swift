@@ -14,6 +14,7 @@ struct SignedDataAuthenticatorTests {
     private let signer: TestSigner
     private let authenticator: SignedDataAuthenticator
     private let app = UpstreamFixture.app
+    private let requester = Requester.known(.caller("shop"))
 
     init() throws {
         signer = try TestSigner()
@@ -24,7 +25,7 @@ struct SignedDataAuthenticatorTests {
     private func status(
         _ signed: String, _ kind: SignedDataKind = .transaction, app: App? = nil
     ) async throws -> Status? {
-        switch try await authenticator.check(signed, kind, app: app ?? self.app) {
+        switch try await authenticator.check(signed, kind, app: app ?? self.app, for: requester) {
         case .success: nil
         case .failure(let fault): fault.status
         }
@@ -35,7 +36,7 @@ struct SignedDataAuthenticatorTests {
 
     @Test func `what Apple signed for the app comes decoded, byte for byte`() async throws {
         let signed = try signer.transaction("1000", environment: "Sandbox", #","appTransactionId":"70","new":[1]"#)
-        let checked = try await authenticator.check(signed, .transaction, app: app).get()
+        let checked = try await authenticator.check(signed, .transaction, app: app, for: requester).get()
         #expect(checked.environment == .sandbox && checked.appTransactionID == "70")
         #expect(checked.transaction?.transactionID == "1000" && checked.originalTransactionID == "1000")
         #expect(String(decoding: checked.data.payload, as: UTF8.self).hasSuffix(#""new":[1]}"#))
@@ -104,10 +105,10 @@ struct SignedDataAuthenticatorTests {
             bound: ChainCheckBound(underWay: 0, waiting: 0))
         let signed = try signer.transaction()
         await #expect(throws: ServiceError(.verificationBusy, "")) {
-            _ = try await full.check(signed, .transaction, app: app)
+            _ = try await full.check(signed, .transaction, app: app, for: requester)
         }
         #expect(try await status(signed) == nil)
         // The verifier's cache knows the chain now.
-        _ = try await full.check(signed, .transaction, app: app).get()
+        _ = try await full.check(signed, .transaction, app: app, for: requester).get()
     }
 }

@@ -8,7 +8,9 @@ import Testing
 struct MeteredNotificationVerifierTests {
     /// Takes whatever is sent for the type of a notification; nothing at all for a forgery.
     private struct Echo: NotificationVerifier {
-        func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
+        func notification(
+            _ signed: String, app: App, for requester: Requester
+        ) async throws(ServiceError) -> AppleNotification {
             guard !signed.isEmpty else { throw ServiceError(.signatureInvalid, "Not signed by Apple.") }
             return AppleNotification(
                 notificationUUID: "1", notificationType: signed, subtype: nil, signedDate: nil, environment: .sandbox,
@@ -23,9 +25,9 @@ struct MeteredNotificationVerifierTests {
         let verifier = MeteredNotificationVerifier(Echo(), metrics: registry)
         let app = App(slug: "coins", bundleID: "com.example.coins")
         for type in ["TEST", "CONSUMPTION_REQUEST", "TEST", "NEW_IN_2030", "NEW_IN_2031"] {
-            _ = try await verifier.notification(type, app: app)
+            _ = try await verifier.notification(type, app: app, for: .known(.daemon))
         }
-        await #expect(throws: ServiceError.self) { try await verifier.notification("", app: app) }
+        await #expect(throws: ServiceError.self) { try await verifier.notification("", app: app, for: .known(.daemon)) }
         let lines = registry.render().split(separator: "\n").map(String.init)
         for line in [
             #"purser_notifications_total{app="coins",result="verified",type="TEST"} 2"#,

@@ -64,7 +64,8 @@ final class ServiceStack: Sendable {
     func receive(_ notification: StoredNotification) async throws {
         verifier.know(notification.notification)
         _ = try await services.refunds.notifications.receive(
-            notification.notification.signed, app: try services.apps.app(notification.app), source: .webhook)
+            notification.notification.signed, app: try services.apps.app(notification.app), source: .webhook,
+            for: .stranger(from: nil))
         let uuid = notification.notification.notificationUUID
         try await Wait.until("notification \(uuid) to be applied") {
             try await store.notification(app: notification.app, uuid: uuid)?.processedAt != nil

@@ -29,6 +29,32 @@ struct WebhookTests {
         #expect(list?.count == 1 && list?.first?["source"] == "webhook")
     }
 
+    @Test func `its check is on the account of the address that it came from, or of the caller who forwards it`()
+        async throws
+    {
+        let proxies = try TrustedProxies([#require(TrustedProxies.Network("10.0.0.0/8"))])
+        let fixture = RequestHandlerFixture(
+            try await ServiceStack(apps: RequestHandlerFixture.apps), scopes: [.notificationsWrite],
+            trustedProxies: proxies)
+        let forwarded = try #require(HTTPField.Name("X-Forwarded-For"))
+        let body = #"{"signedPayload":"n.n1.n"}"#
+        for (peer, said) in [
+            ("203.0.113.1", "198.51.100.7"), ("10.0.0.1", "198.51.100.7"), ("10.0.0.1", "2001:db8:0:1::5"),
+            (nil, "198.51.100.7"),
+        ] {
+            let reply = try await fixture.send(
+                .post, "/webhooks/apple/coins", body: body, token: nil, headers: [forwarded: said], peer: peer,
+                to: \.webhook)
+            #expect(reply.status == 401)
+        }
+        #expect(try await fixture.send(.post, "/v1/apps/coins/notifications", body: body).status == 422)
+        #expect(
+            fixture.stack.verifier.requesters == [
+                .stranger(from: "203.0.113.1"), .stranger(from: "198.51.100.7"),
+                .stranger(from: "2001:db8:0:1::/64"), .stranger(from: nil), .known(.caller("billing")),
+            ])
+    }
+
     @Test func `members that Apple adds do not matter`() async throws {
         let fixture = try await RequestHandlerFixture()
         fixture.stack.verifier.know(StoredNotification.sample("n1").notification)

@@ -17,14 +17,16 @@ package final class FakeReceiptReader: ReceiptReader {
         return Array(text.utf8)
     }
 
-    package func content(of bytes: [UInt8], device: UUID?) async throws(ReceiptFault) -> ReceiptContent {
+    package func content(
+        of bytes: [UInt8], device: UUID?, for requester: Requester
+    ) async throws(ReceiptFault) -> ReceiptContent {
         guard let answer = answers.withLock({ $0[bytes] }) else { throw .undecodable("it is no container") }
         var content = try answer.get()
         if device == nil { content.deviceCheck = .unchecked }
         return content
     }
 
-    package func transactionID(in bytes: [UInt8]) async throws(ReceiptFault) -> String? {
+    package func transactionID(in bytes: [UInt8], for requester: Requester) async throws(ReceiptFault) -> String? {
         guard let answer = answers.withLock({ $0[bytes] }) else { throw .undecodable("it is no container") }
         // Whoever signed it: nothing is verified.
         guard case .success(let content) = answer else { return nil }

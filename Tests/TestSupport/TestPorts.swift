@@ -88,8 +88,12 @@ package enum TestCode {
 /// Takes for Apple's what it has been told of, by the text of the signed notification, and fails as it is told.
 package final class FakeNotificationVerifier: NotificationVerifier {
     private let answers = Mutex<[String: Result<AppleNotification, ServiceError>]>([:])
+    private let asked = Mutex<[Requester]>([])
 
     package init() {}
+
+    /// For whom it has verified notifications.
+    package var requesters: [Requester] { asked.withLock(\.self) }
 
     package func know(_ signed: String, as answer: Result<AppleNotification, ServiceError>) {
         answers.withLock { $0[signed] = answer }
@@ -101,7 +105,10 @@ package final class FakeNotificationVerifier: NotificationVerifier {
     /// Lets what is signed so fail.
     package func fail(_ signed: String, with error: ServiceError) { know(signed, as: .failure(error)) }
 
-    package func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
+    package func notification(
+        _ signed: String, app: App, for requester: Requester
+    ) async throws(ServiceError) -> AppleNotification {
+        asked.withLock { $0.append(requester) }
         guard let answer = answers.withLock({ $0[signed] }) else {
             throw ServiceError(.signatureInvalid, "Apple did not sign this.", cause: "signature")
         }
@@ -174,7 +181,7 @@ package final class FakeSignedDataChecker: SignedDataChecker {
     package func fail(with error: ServiceError?) { trouble.withLock { $0 = error } }
 
     package func check(
-        _ signed: String, _ kind: SignedDataKind, app: App
+        _ signed: String, _ kind: SignedDataKind, app: App, for requester: Requester
     ) async throws(ServiceError) -> Result<CheckedData, SignedDataFault> {
         if let error = trouble.withLock(\.self) { throw error }
         return answers.withLock { $0[signed] }

@@ -24,9 +24,11 @@ struct MeteredNotificationVerifier: NotificationVerifier {
         }
     }
 
-    func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification {
+    func notification(
+        _ signed: String, app: App, for requester: Requester
+    ) async throws(ServiceError) -> AppleNotification {
         do throws(ServiceError) {
-            let notification = try await verifier.notification(signed, app: app)
+            let notification = try await verifier.notification(signed, app: app, for: requester)
             let isKnown = NotificationTypeV2.known.contains { $0.rawValue == notification.notificationType }
             count(app, type: isKnown ? notification.notificationType : Self.otherType, result: "verified")
             return notification

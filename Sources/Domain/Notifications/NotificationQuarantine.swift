@@ -167,7 +167,8 @@ extension NotificationQuarantine {
     ) async throws(ServiceError) -> Verdict {
         let notification: AppleNotification
         do throws(ServiceError) {
-            notification = try await verifier.notification(quarantined.signed, app: apps.app(quarantined.app))
+            notification = try await verifier.notification(
+                quarantined.signed, app: apps.app(quarantined.app), for: .known(.daemon))
         } catch {
             return error.reason == .verificationBusy ? .postponed : .failed(fault: error.cause ?? error.message)
         }

@@ -45,15 +45,16 @@ package struct NotificationService: Sendable {
     ///   - signed: Apple's `signedPayload` (compact JWS).
     ///   - app: in whose name it came.
     ///   - source: how it came.
+    ///   - requester: from whom, who pays with a share of the checks of unknown chains.
     /// - Returns: what became of it.
     /// - Throws: `signatureInvalid`, `environmentNotSupported`, `verificationBusy`, `notificationTooOld`,
     ///   `storeUnavailable`; `notificationMisdirected` once it is in quarantine.
     package func receive(
-        _ signed: String, app: App, source: NotificationSource
+        _ signed: String, app: App, source: NotificationSource, for requester: Requester
     ) async throws(ServiceError) -> Receipt {
         let notification: AppleNotification
         do throws(ServiceError) {
-            notification = try await verifier.notification(signed, app: app)
+            notification = try await verifier.notification(signed, app: app, for: requester)
         } catch {
             if error.reason == .notificationMisdirected {
                 try await quarantine.keep(signed, sentTo: app, as: source, error)
@@ -108,11 +109,17 @@ extension AppleNotification {
 package protocol NotificationVerifier: Sendable {
     /// Verifies and decodes a signed notification of an app; the environment is the one that it names.
     ///
+    /// - Parameters:
+    ///   - signed: the notification (compact JWS).
+    ///   - app: whose it must be.
+    ///   - requester: whose share of the checks it uses, where its certificate chain is unknown.
     /// - Returns: the notification.
     /// - Throws: `signatureInvalid` when Apple did not sign it; `notificationMisdirected` when Apple did, but not for this app
     ///   or an environment that it is configured for, or when something in it does not fit; `environmentNotSupported` for data that Xcode signed;
     ///   `verificationBusy` when too many unknown certificate chains are being checked already.
-    func notification(_ signed: String, app: App) async throws(ServiceError) -> AppleNotification
+    func notification(
+        _ signed: String, app: App, for requester: Requester
+    ) async throws(ServiceError) -> AppleNotification
 
     /// What a signed notification says of itself, unverified; nothing where it cannot be read.
     func claims(of signed: String) -> NotificationClaims

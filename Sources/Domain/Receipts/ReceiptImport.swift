@@ -31,7 +31,7 @@ extension ReceiptService {
     ) async throws(ServiceError) -> [Result<ImportOutcome, ServiceError>] {
         let results = try await FanOut.results(of: uploads, atMost: Self.concurrency, isPartialAllowed: true) {
             upload throws(ServiceError) in
-            switch try await read(upload, among: [app]) {
+            switch try await read(upload, among: [app], for: .known(actor)) {
             case .refused(let fault): throw Self.refusal(fault)
             case .draft(let draft, _):
                 if isDryRun { return ImportOutcome.valid }

@@ -7,16 +7,21 @@ package protocol ReceiptReader: Sendable {
     /// - Parameters:
     ///   - bytes: the receipt, no longer Base64.
     ///   - device: the device's `identifierForVendor`, by which the receipt's hash of the device is checked; nil for no check.
+    ///   - requester: whose share of the reading it uses.
     /// - Returns: what it says; `isVerified` tells whether that is proven.
     /// - Throws: why it is nothing to go on.
-    func content(of bytes: [UInt8], device: UUID?) async throws(ReceiptFault) -> ReceiptContent
+    func content(
+        of bytes: [UInt8], device: UUID?, for requester: Requester
+    ) async throws(ReceiptFault) -> ReceiptContent
 
     /// A transaction id out of a receipt of either style, without verifying anything: good for nothing but to ask Apple about.
     ///
-    /// - Parameter bytes: the receipt, no longer Base64.
+    /// - Parameters:
+    ///   - bytes: the receipt, no longer Base64.
+    ///   - requester: whose share of the reading it uses.
     /// - Returns: the id; nil when it has no purchases.
-    /// - Throws: `undecodable`.
-    func transactionID(in bytes: [UInt8]) async throws(ReceiptFault) -> String?
+    /// - Throws: `undecodable`, `busy`.
+    func transactionID(in bytes: [UInt8], for requester: Requester) async throws(ReceiptFault) -> String?
 }
 
 /// Why a receipt is nothing to go on.

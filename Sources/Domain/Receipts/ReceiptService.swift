@@ -64,7 +64,7 @@ package struct ReceiptService: Sendable {
     package func upload(
         _ upload: ReceiptUpload, among apps: [App], caller: String
     ) async throws(ServiceError) -> ReceiptAnswer {
-        switch try await read(upload, among: apps) {
+        switch try await read(upload, among: apps, for: .known(.caller(caller))) {
         case .refused(let fault): return .refused(fault)
         case .draft(let draft, let app):
             let receipt = try await store.keep(draft)
@@ -83,10 +83,13 @@ package struct ReceiptService: Sendable {
     /// Verifies a receipt; nothing is kept.
     ///
     /// - Throws: as `upload`.
-    func read(_ upload: ReceiptUpload, among apps: [App]) async throws(ServiceError) -> Reading {
+    func read(
+        _ upload: ReceiptUpload, among apps: [App], for requester: Requester
+    ) async throws(ServiceError) -> Reading {
         let content: ReceiptContent
         do throws(ReceiptFault) {
-            content = try await reader.content(of: upload.receipt, device: upload.identifierForVendor)
+            content = try await reader.content(
+                of: upload.receipt, device: upload.identifierForVendor, for: requester)
         } catch {
             if case .signature(let fault) = error { return .refused(fault) }
             throw ReceiptRules.error(of: error)
@@ -103,9 +106,11 @@ package struct ReceiptService: Sendable {
     ///
     /// - Returns: the id; nil when there is none.
     /// - Throws: `invalidRequest` naming the field `receipt`, `verificationBusy`.
-    package func transactionID(in bytes: [UInt8]) async throws(ServiceError) -> String? {
+    package func transactionID(
+        in bytes: [UInt8], for requester: Requester
+    ) async throws(ServiceError) -> String? {
         do throws(ReceiptFault) {
-            return try await reader.transactionID(in: bytes)
+            return try await reader.transactionID(in: bytes, for: requester)
         } catch {
             throw ReceiptRules.error(of: error)
         }

@@ -82,9 +82,23 @@ package protocol SignedDataChecker: Sendable {
     ///
     /// Renewal information names no app, and a realtime request in the sandbox none either: that Apple signed them is all
     /// that is known.
+    /// - Parameters:
+    ///   - signed: the data.
+    ///   - kind: what it is said to be.
+    ///   - app: whose it must be.
+    ///   - requester: whose share of the checks it uses, where its certificate chain is unknown.
     /// - Returns: the data, or the check that it did not pass.
     /// - Throws: `verificationBusy` when too many unknown certificate chains are being checked already.
     func check(
-        _ signed: String, _ kind: SignedDataKind, app: App
+        _ signed: String, _ kind: SignedDataKind, app: App, for requester: Requester
     ) async throws(ServiceError) -> Result<CheckedData, SignedDataFault>
+}
+
+/// Whose share is used of what anybody can make us do before he has proved anything: requesters take turns, however much each
+/// of them asks for.
+package enum Requester: Sendable, Hashable {
+    /// Somebody who has proved who it is, or the service itself.
+    case known(Actor)
+    /// Anybody else, by where the request came from (``SourceNetwork``); nil where nobody who is trusted tells, which is one source.
+    case stranger(from: String?)
 }

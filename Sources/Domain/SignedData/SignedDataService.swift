@@ -56,7 +56,10 @@ package struct SignedDataService: Sendable {
         // One after the other: a request must not fill the room for unknown chains, nor several threads.
         for item in items {
             entries.append(
-                Entry(kind: item.kind, result: try await checker.check(item.signed, item.kind, app: call.app)))
+                Entry(
+                    kind: item.kind,
+                    result: try await checker.check(
+                        item.signed, item.kind, app: call.app, for: .known(.caller(call.caller)))))
         }
         let checked = entries.map { try? $0.result.get() }
         if let user {

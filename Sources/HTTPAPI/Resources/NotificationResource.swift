@@ -51,16 +51,18 @@ struct ReceivedNotificationRoutes: Sendable {
         var fields = try input.fields()
         let signed = SignedPayload.read(&fields)
         guard fields.isValid, let signed else { throw fields.error }
-        switch try await receive(signed, app) {
+        switch try await receive(signed, app, for: input.requester) {
         case .new(let uuid): return Answer.object(.created) { $0.member("notificationUUID", uuid) }
         case .known(let uuid): return Answer.object { $0.member("notificationUUID", uuid) }
         }
     }
 
     /// What Apple did not sign is no fault of the caller's credential, which a 401 would blame.
-    private func receive(_ signed: String, _ app: App) async throws(ServiceError) -> NotificationService.Receipt {
+    private func receive(
+        _ signed: String, _ app: App, for requester: Requester
+    ) async throws(ServiceError) -> NotificationService.Receipt {
         do throws(ServiceError) {
-            return try await service.receive(signed, app: app, source: .forwarded)
+            return try await service.receive(signed, app: app, source: .forwarded, for: requester)
         } catch {
             guard error.reason == .signatureInvalid else { throw error }
             throw ServiceError(.notificationNotSigned, error.message, cause: error.cause)
@@ -82,7 +84,7 @@ struct WebhookRoutes: Sendable {
         fields.ignoreUnknown()
         let signed = SignedPayload.read(&fields)
         guard fields.isValid, let signed else { throw fields.error }
-        _ = try await service.receive(signed, app: app, source: .webhook)
+        _ = try await service.receive(signed, app: app, source: .webhook, for: input.requester)
         return Answer.object { _ in }
     }
 }

@@ -84,7 +84,7 @@ struct ReceiptRoutes: Sendable {
         var fields = try input.fields()
         let bytes = ReceiptUpload.receipt(&fields)
         guard fields.isValid, let bytes else { throw fields.error }
-        let identifier = try await service.transactionID(in: bytes)
+        let identifier = try await service.transactionID(in: bytes, for: input.requester)
         return Answer.object { $0.memberOrNull("transactionId", identifier) }
     }
 

@@ -9,7 +9,7 @@ struct NotificationServiceTests {
         _ fixture: NotificationFixture, _ signed: String, app: App = NotificationFixture.app
     ) async -> ServiceError.Reason? {
         do throws(ServiceError) {
-            _ = try await fixture.service.receive(signed, app: app, source: .webhook)
+            _ = try await fixture.service.receive(signed, app: app, source: .webhook, for: .stranger(from: nil))
             return nil
         } catch {
             return error.reason
@@ -21,10 +21,12 @@ struct NotificationServiceTests {
             fixture.verifier.know("s", as: .success(StoredNotification.sample("u").notification))
             let service = fixture.service
             #expect(
-                try await service.receive("s", app: NotificationFixture.app, source: .forwarded)
+                try await service.receive(
+                    "s", app: NotificationFixture.app, source: .forwarded, for: .known(.caller("shop")))
                     == .new(notificationUUID: "u"))
             #expect(
-                try await service.receive("s", app: NotificationFixture.app, source: .webhook)
+                try await service.receive(
+                    "s", app: NotificationFixture.app, source: .webhook, for: .stranger(from: nil))
                     == .known(notificationUUID: "u"))
             try await fixture.applied("u")
             let stored = try await service.notification(app: NotificationFixture.app, uuid: "u")
@@ -93,7 +95,8 @@ struct NotificationServiceTests {
             fixture.store.fail(.record)
             #expect(await failure(fixture, "s") == .storeUnavailable)
             fixture.store.heal()
-            let receipt = try await fixture.service.receive("s", app: NotificationFixture.app, source: .webhook)
+            let receipt = try await fixture.service.receive(
+                "s", app: NotificationFixture.app, source: .webhook, for: .stranger(from: nil))
             #expect(receipt == .new(notificationUUID: "u"))
         }
     }

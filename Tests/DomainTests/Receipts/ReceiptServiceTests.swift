@@ -177,8 +177,10 @@ struct ReceiptServiceTests {
     @Test func `a transaction id is taken out of either style without verifying anything`() async throws {
         try await ReceiptFixture.with { fixture in
             let bytes = fixture.reader.know("receipt", as: .success(.sample(.sample("42"))))
-            #expect(try await fixture.service.transactionID(in: bytes) == "42")
-            let error = try await fixture.base.failure { try await fixture.service.transactionID(in: [1]) }
+            #expect(try await fixture.service.transactionID(in: bytes, for: .known(.caller("shop"))) == "42")
+            let error = try await fixture.base.failure {
+                try await fixture.service.transactionID(in: [1], for: .known(.caller("shop")))
+            }
             #expect(error?.violations.map(\.field) == ["receipt"])
         }
     }
