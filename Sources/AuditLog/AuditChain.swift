@@ -7,10 +7,12 @@ import OpenSSL
 /// Its calls block; the writer's thread owns it.
 struct AuditChain {
     let directory: AuditDirectory
-    private let bounds: AuditBounds
+    let bounds: AuditBounds
     private let calls: FileCalls
     let key: AuditKey
     private let instance: String
+    /// The chains of which retention has left nothing: each head of a segment names them.
+    private var expiredChains: Set<String>
     private var segment: AuditDirectory.Segment
     private var file: AuditFile
     /// Length of what is on the disk for good, in bytes.
@@ -158,13 +160,15 @@ package struct AuditKeyError: Error, Sendable, CustomStringConvertible {
 extension AuditChain {
     private init(
         _ directory: AuditDirectory, _ bounds: AuditBounds, _ calls: FileCalls, _ key: AuditKey, instance: String,
-        segment: AuditDirectory.Segment, file: AuditFile, size: Int, beganAt: Date, sequence: Int, code: String
+        expiredChains: Set<String> = [], segment: AuditDirectory.Segment, file: AuditFile, size: Int, beganAt: Date,
+        sequence: Int, code: String
     ) {
         self.directory = directory
         self.bounds = bounds
         self.calls = calls
         self.key = key
         self.instance = instance
+        self.expiredChains = expiredChains
         self.segment = segment
         self.file = file
         self.size = size
@@ -197,14 +201,17 @@ extension AuditChain {
         _ end: AuditChainEnd
     ) throws(AuditFileError) -> AuditChain {
         AuditChain(
-            directory, bounds, calls, key, instance: end.instance, segment: end.segment,
-            file: try AuditFile(opening: directory.path(of: end.segment), calls), size: end.size, beganAt: end.beganAt,
+            directory, bounds, calls, key, instance: end.instance, expiredChains: end.expiredChains,
+            segment: end.segment, file: try AuditFile(opening: directory.path(of: end.segment), calls), size: end.size,
+            beganAt: end.beganAt,
             sequence: end.sequence, code: end.code)
     }
 
     /// Begins the next segment; its head is a record like the others, which names what the segment follows.
     mutating func beginSegment(at now: Date, _ details: [String: String]) throws(AuditFileError) {
         let next = AuditDirectory.Segment(number: segment.number + 1)
+        var details = details
+        if !expiredChains.isEmpty { details["expiredChains"] = expiredChains.sorted().joined(separator: " ") }
         let made = try Self.makeSegment(
             next, in: directory, calls, key, instance: instance, sequence: sequence + 1, before: code, at: now, details)
         (segment, file, size, beganAt) = (next, made.file, made.size, now)
@@ -223,6 +230,8 @@ extension AuditChain {
         let path = directory.path(of: segment)
         let line = try line(.init(.segmentBegan, at: now, details: details), sequence, before, key, path)
         let bytes = line.bytes + [UInt8(ascii: "\n")]
+        // What a failure has left there that holds no record is in the way.
+        if try directory.isWithoutRecord(segment) { try directory.remove(segment) }
         let file = try AuditFile(creating: path, calls)
         do throws(AuditFileError) {
             try file.write(bytes, at: 0)
@@ -234,25 +243,19 @@ extension AuditChain {
         return (file, bytes.count, line.code)
     }
 
-    /// Removes the oldest segments whose records are all older than the retention, and records that first.
+    /// Notes chains of which nothing will be left, in the head of a new segment, so that `verify` knows where they are.
     ///
-    /// - Returns: how many were removed.
     /// - Throws: `AuditFileError`
-    mutating func expire(at now: Date) throws(AuditFileError) -> Int {
-        guard let retention = bounds.retention else { return 0 }
-        let segments = try directory.segments()
-        var expired: [AuditDirectory.Segment] = []
-        for (segment, next) in zip(segments, segments.dropFirst()) {
-            guard let end = try AuditChainEnd.head(of: next, in: directory)?.at,
-                now.timeIntervalSince(end) > retention
-            else { break }
-            expired.append(segment)
+    mutating func note(expiredChains chains: Set<String>, at now: Date) throws(AuditFileError) {
+        guard !chains.isSubset(of: expiredChains) else { return }
+        let before = expiredChains
+        expiredChains.formUnion(chains)
+        do throws(AuditFileError) {
+            try clearRemains()
+            try beginSegment(at: now, [:])
+        } catch {
+            expiredChains = before
+            throw error
         }
-        guard let last = expired.last else { return 0 }
-        let entry = AuditRecord.Entry(.segmentsExpired, at: now, details: ["through": String(last.number)])
-        try append([entry], at: now)
-        for segment in expired { try directory.remove(segment) }
-        directory.synchronize()
-        return expired.count
     }
 }

@@ -7,6 +7,7 @@ struct AuditChainEnd {
     private static let tailBytes = 1 << 18
 
     let instance: String
+    let expiredChains: Set<String>
     let segment: AuditDirectory.Segment
     let beganAt: Date
     var sequence: Int
@@ -15,7 +16,8 @@ struct AuditChainEnd {
     var size: Int
     /// Bytes behind it, of a record that a crash left unfinished.
     var tornBytes = 0
-    /// How many whole lines behind the last authentic record are none: somebody changed them.
+    /// How many whole lines are no records, of the segment's first and those behind the last authentic one: somebody changed
+    /// them.
     var unknownLines = 0
 
     /// The record that a segment begins with; nil where there is none.
@@ -31,13 +33,14 @@ struct AuditChainEnd {
 
     /// Finds the end of a segment.
     ///
-    /// `segment`: the newest; `head`: its first record; `key`: of its chain.
+    /// `segment`: the newest; `head`: its first record, which may not be authentic; `heads`: those that are.
     ///
     /// Result: nil when no record of it is authentic.
     ///
     /// - Throws: `AuditFileError`, or `OpenSSLError`.
     init?(
-        of segment: AuditDirectory.Segment, _ head: AuditRecord, in directory: AuditDirectory, key: AuditKey
+        of segment: AuditDirectory.Segment, _ head: AuditRecord, in directory: AuditDirectory, key: AuditKey,
+        _ heads: inout AuthenticHeads
     ) throws {
         let file = try AuditFile(reading: directory.path(of: segment))
         let whole = try file.size()
@@ -57,30 +60,41 @@ struct AuditChainEnd {
             unknown += 1
         }
         guard let found else { return nil }
-        instance = head.details["instance"] ?? ""
+        let authentic = try heads.head(of: segment)
+        let believed = try authentic ?? heads.newest(of: key.chain)
+        instance = believed?.details["instance"] ?? UUID().uuidString.lowercased()
+        expiredChains = believed?.expiredChains ?? []
         self.segment = segment
         beganAt = head.at
         sequence = found.sequence
         code = found.code
         size = start + lineFeed + 1
         tornBytes = whole - size
-        unknownLines = unknown
+        unknownLines = unknown + (authentic == nil ? 1 : 0)
     }
 }
 
 extension AuditChain {
-    /// The places in the reserve that records of the newest segments say they come from.
+    /// Those of some places in the reserve that records of this chain say they come from.
     ///
-    /// - Throws: `AuditFileError`
-    func reservedPlaces() throws(AuditFileError) -> [AuditRecord.ReservePlace] {
-        var places: [AuditRecord.ReservePlace] = []
-        // A reserve is written into the log at once, which at most one new segment interrupts.
-        for segment in try directory.segments().suffix(2) {
+    /// `places`: in the reserve; `oldest`: when the first of their acts happened.
+    ///
+    /// - Throws: `AuditFileError`, or `OpenSSLError`.
+    func written(
+        _ places: Set<AuditRecord.ReservePlace>, since oldest: Date, _ heads: inout AuthenticHeads
+    ) throws -> Set<AuditRecord.ReservePlace> {
+        var found: Set<AuditRecord.ReservePlace> = []
+        for segment in try directory.segments().reversed() where found.count < places.count {
             var lines = try SegmentLines(directory.path(of: segment))
             while let line = try lines.next() {
-                if let place = AuditRecord(line: line.bytes)?.reserved { places.append(place) }
+                guard let place = AuditRecord(line: line.bytes)?.reserved, places.contains(place),
+                    try AuditRecord.isAuthentic(line.bytes, key: key)
+                else { continue }
+                found.insert(place)
             }
+            // An act is recorded after it has happened: not in a segment that had ended before.
+            if let head = try heads.head(of: segment), head.at < oldest { break }
         }
-        return places
+        return found
     }
 }

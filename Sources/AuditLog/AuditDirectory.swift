@@ -34,6 +34,8 @@ package struct AuditDirectory: Sendable {
     /// One file of records.
     package struct Segment: Sendable, Hashable, CustomStringConvertible {
         private static let suffix = ".jsonl"
+        /// The longest record that a segment begins with, in bytes.
+        static let maximumHeadBytes = 1 << 13
 
         /// Counts from 1, over all chains of the instance.
         package let number: Int
@@ -64,6 +66,16 @@ package struct AuditDirectory: Sendable {
     package func chainsWithKeys() -> [String] {
         ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { $0.hasSuffix(".key") }
             .map { String($0.dropLast(4)) }.sorted()
+    }
+
+    /// Whether a segment is there and holds no record: a crash or a full disk ended the making of it.
+    func isWithoutRecord(_ segment: Segment) throws(AuditFileError) -> Bool {
+        guard access(path(of: segment), F_OK) == 0 else { return false }
+        let file = try AuditFile(reading: path(of: segment))
+        let size = try file.size()
+        // A line feed that is missing in a longer one was taken out of it: that is for `verify` to tell of.
+        guard size <= Segment.maximumHeadBytes else { return false }
+        return try !file.read(from: 0, count: size).contains(UInt8(ascii: "\n"))
     }
 
     /// Removes a segment; that it is gone already is well.

@@ -19,10 +19,9 @@ struct AuditDisk {
     private var lock: AuditFile?
     private var chain: AuditChain?
     private var reserve: AuditReserve?
-    /// Of acts that have happened, oldest first.
-    private var owed: [AuditRecord.Entry] = []
-    private var lost = 0
+    private var owed: OwedRecords
     private var problem: String?
+    private var reserveProblem: String?
     /// When that problem began.
     private var failingSince: Date?
 
@@ -36,13 +35,14 @@ struct AuditDisk {
         self.calls = calls
         self.keys = keys
         self.logger = logger
+        owed = OwedRecords(maximum: bounds.maximumWaiting)
     }
 
     /// How it stands.
     var status: AuditStatus {
         AuditStatus(
-            head: chain?.head, segment: chain?.segmentNumber, problem: problem, owed: owed.count, lost: lost,
-            reserve: reserve.map { ($0.capacity, $0.used) },
+            head: chain?.head, segment: chain?.segmentNumber, problem: problem, owed: owed.count,
+            lost: owed.lost, reserve: reserve?.status, reserveProblem: reserveProblem,
             isExhausted: problem != nil && !(reserve?.hasRoom ?? false))
     }
 
@@ -58,10 +58,14 @@ struct AuditDisk {
         let (chain, findings) = try AuditChain.open(in: directory, bounds, calls, keys: keys, at: now)
         for finding in findings { tell(finding, at: now) }
         let content = openReserve(chain)
-        let written = content.entries.isEmpty ? [] : try chain.reservedPlaces()
+        owed.takeUp(content.entries)
+        let reserved = owed.entries.filter { $0.reserved != nil }
+        if let oldest = reserved.map(\.at).min() {
+            var heads = AuthenticHeads(directory, keys: keys)
+            owed.remove(try chain.written(Set(reserved.compactMap(\.reserved)), since: oldest, &heads))
+        }
+        owed.lost += content.unknownLines
         self.chain = chain
-        owed = content.entries.filter { entry in !written.contains { $0 == entry.reserved } } + owed
-        lost += content.unknownLines
     }
 
     private mutating func tell(_ finding: AuditFinding, at now: Date) {
@@ -70,7 +74,7 @@ struct AuditDisk {
         case .newChain, .damagedEnd: logger.error("\(finding)")
         case .tornRecord(let bytes):
             logger.warning("\(finding)")
-            owed.append(.init(.tornRecordRemoved, at: now, details: ["bytes": String(bytes)]))
+            owed.add([.init(.tornRecordRemoved, at: now, details: ["bytes": String(bytes)])])
         }
     }
 
@@ -91,13 +95,17 @@ struct AuditDisk {
 
     /// Writes what is owed, and then these entries: all of these or none.
     ///
+    /// - Returns: of how many acts the record is on the disk that was not before.
     /// - Throws: `AuditFileError`, `AuditKeyError`, `OpenSSLError`; ``status`` then names the problem.
-    mutating func write(_ entries: [AuditRecord.Entry], at now: Date) throws {
+    @discardableResult
+    mutating func write(_ entries: [AuditRecord.Entry], at now: Date) throws -> Int {
         do {
             try open(at: now)
-            if let failingSince { try resume(from: failingSince, at: now) }
-            try writeOwed(at: now)
+            let count = try writeOwed(at: now)
             if !entries.isEmpty { try chain?.append(entries, at: now) }
+            // A reserve that failed before is tried again where nobody waits for it.
+            if reserveProblem == nil || entries.isEmpty { clearReserve() }
+            return count + entries.count
         } catch {
             if problem == nil { logger.error("The audit cannot be written", metadata: ["cause": "\(error)"]) }
             if failingSince == nil { failingSince = now }
@@ -106,39 +114,65 @@ struct AuditDisk {
         }
     }
 
-    /// Finds out whether the log can be written again, by a record that says so.
-    private mutating func resume(from start: Date, at now: Date) throws(AuditFileError) {
-        let details = ["since": start.formatted(.iso8601)]
-        try chain?.append([.init(.writingResumed, at: now, details: details)], at: now)
-        (problem, failingSince) = (nil, nil)
-        logger.notice("The audit can be written again")
+    /// Writes what is owed, and before it, after a failure, that the log can be written again.
+    private mutating func writeOwed(at now: Date) throws(AuditFileError) -> Int {
+        var count = 0
+        while failingSince != nil || !owed.isEmpty {
+            var entries = owed.first(Self.batchSize)
+            let owedCount = entries.count
+            if let failingSince {
+                // With what is owed, so that nothing is said before the disk has taken that.
+                let details = ["since": failingSince.formatted(.iso8601)]
+                entries.insert(.init(.writingResumed, at: now, details: details), at: 0)
+            }
+            try chain?.append(entries, at: now)
+            if failingSince != nil { logger.notice("The audit can be written again") }
+            (problem, failingSince) = (nil, nil)
+            owed.removeFirst(owedCount)
+            count += owedCount
+        }
+        if owed.lost > 0 {
+            try chain?.append([.init(.recordsLost, at: now, details: ["count": String(owed.lost)])], at: now)
+            owed.lost = 0
+        }
+        return count
     }
 
-    private mutating func writeOwed(at now: Date) throws(AuditFileError) {
-        while !owed.isEmpty {
-            let batch = Array(owed.prefix(Self.batchSize))
-            try chain?.append(batch, at: now)
-            owed.removeFirst(batch.count)
-        }
-        if lost > 0 {
-            try chain?.append([.init(.recordsLost, at: now, details: ["count": String(lost)])], at: now)
-            lost = 0
-        }
-        try reserve?.clear()
+    /// Empties the reserve: what it held is in the log, and is known there by its place if this fails.
+    private mutating func clearReserve() {
+        useReserve { reserve throws(AuditFileError) in try reserve.clear() }
     }
 
     /// Keeps entries of acts that have happened, or will, until the log takes them.
     mutating func owe(_ entries: [AuditRecord.Entry]) {
-        func mayBeForgotten(_ entry: AuditRecord.Entry) -> Bool {
-            AuditAct.Action(rawValue: entry.action)?.mayBeForgotten ?? false
+        let lasting = entries.filter { !$0.mayBeForgotten }
+        var kept: [AuditRecord.Entry] = []
+        if !lasting.isEmpty {
+            kept = useReserve { reserve throws(AuditFileError) in try reserve.append(lasting) } ?? []
         }
-        let lasting = entries.filter { !mayBeForgotten($0) }
-        let kept = (try? reserve?.append(lasting)) ?? []
-        owed += kept
-        let others = lasting.dropFirst(kept.count) + entries.filter(mayBeForgotten)
-        let room = max(0, bounds.maximumWaiting - owed.count)
-        owed += others.prefix(room)
-        lost += max(0, others.count - room)
+        owed.add(reserved: kept)
+        owed.add(lasting.dropFirst(kept.count) + entries.filter(\.mayBeForgotten))
+    }
+
+    /// Does something with the reserve; that it fails is told when it begins, and stops nothing.
+    @discardableResult
+    private mutating func useReserve<Value>(
+        _ body: (inout AuditReserve) throws(AuditFileError) -> Value
+    ) -> Value? {
+        guard var used = reserve else { return nil }
+        defer { reserve = used }
+        do throws(AuditFileError) {
+            let value = try body(&used)
+            if reserveProblem != nil { logger.notice("The audit's reserve can be written again") }
+            reserveProblem = nil
+            return value
+        } catch {
+            if reserveProblem == nil {
+                logger.error("The audit's reserve cannot be written", metadata: ["cause": "\(error)"])
+            }
+            reserveProblem = "\(error)"
+            return nil
+        }
     }
 
     /// Lets others write the log.
@@ -148,5 +182,8 @@ struct AuditDisk {
     ///
     /// - Returns: how many.
     /// - Throws: `AuditFileError`
-    mutating func expire(at now: Date) throws(AuditFileError) -> Int { try chain?.expire(at: now) ?? 0 }
+    mutating func expire(at now: Date) throws(AuditFileError) -> Int {
+        var heads = AuthenticHeads(directory, keys: keys)
+        return try chain?.expire(at: now, &heads) ?? 0
+    }
 }

@@ -7,7 +7,7 @@ package enum AuditFinding: Sendable, Equatable, CustomStringConvertible {
     case firstChain
     /// The key of the former chain cannot be had: a new chain began.
     case newChain(former: String, cause: String)
-    /// The end of a segment is not what was written: a new segment began behind the last record that is.
+    /// The beginning or the end of a segment is not what was written: a new segment began behind the last record that is.
     case damagedEnd(segment: Int, lines: Int)
     /// A crash had left a record unfinished.
     case tornRecord(bytes: Int)
@@ -18,7 +18,7 @@ package enum AuditFinding: Sendable, Equatable, CustomStringConvertible {
         case .newChain(let former, let cause):
             "A new chain of the audit begins: the key of chain \(former) cannot be had: \(cause)"
         case .damagedEnd(let segment, let lines):
-            "The audit was changed: \(lines) lines at the end of segment \(segment) are none of ours; run: purser audit verify"
+            "The audit was changed: \(lines) lines of segment \(segment) are none of ours; run: purser audit verify"
         case .tornRecord(let bytes): "A record of the audit that a crash left unfinished was cut off (\(bytes) bytes)"
         }
     }
@@ -39,7 +39,7 @@ extension AuditChain {
     ) throws -> (AuditChain, [AuditFinding]) {
         var segments = try directory.segments()
         // A crash while a segment was made has left one without a record.
-        while let newest = segments.last, try isEmpty(newest, in: directory) {
+        while let newest = segments.last, try directory.isWithoutRecord(newest) {
             try directory.remove(newest)
             segments.removeLast()
         }
@@ -49,12 +49,13 @@ extension AuditChain {
                 at: now, [:])
             return (chain, [.firstChain])
         }
+        var heads = AuthenticHeads(directory, keys: keys)
         let head = try AuditChainEnd.head(of: newest, in: directory)
         let former = head?.details["chain"] ?? "unknown"
         do {
             guard let head else { throw AuditKeyError("\(newest) does not begin as a segment does") }
             let key = try keys.key(chain: former)
-            guard let end = try AuditChainEnd(of: newest, head, in: directory, key: key) else {
+            guard let end = try AuditChainEnd(of: newest, head, in: directory, key: key, &heads) else {
                 throw AuditKeyError("no record at the end of \(newest) is authentic")
             }
             return try resume(end, in: directory, bounds, calls, key, at: now)
@@ -79,13 +80,5 @@ extension AuditChain {
         guard end.tornBytes > 0 else { return (chain, []) }
         try chain.cutOffRemains()
         return (chain, [.tornRecord(bytes: end.tornBytes)])
-    }
-
-    private static func isEmpty(
-        _ segment: AuditDirectory.Segment, in directory: AuditDirectory
-    ) throws(AuditFileError) -> Bool {
-        var lines = try SegmentLines(directory.path(of: segment))
-        guard let first = try lines.next() else { return true }
-        return !first.isWhole
     }
 }

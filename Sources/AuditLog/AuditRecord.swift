@@ -33,7 +33,7 @@ package struct AuditRecord: Sendable, Equatable {
     package var code: String
 
     /// A record's place in the reserve.
-    struct ReservePlace: Sendable, Equatable {
+    struct ReservePlace: Sendable, Hashable {
         let epoch: String
         let index: Int
     }

@@ -16,9 +16,18 @@ struct AuditReserve {
     private var index = 0
     private var code = AuditRecord.nothingBefore
     private(set) var used = 0
+    /// Behind this there are zeros and nothing else: a write that failed may have left something before it.
+    private var extent = 0
+    /// Whether it was begun to clear the reserve, and not ended.
+    private var mustBeCleared = false
 
     /// Whether another record has room.
-    var hasRoom: Bool { capacity - used >= Self.recordBytes }
+    var hasRoom: Bool { capacity - used >= Self.recordBytes && !mustBeCleared }
+
+    /// How it stands.
+    var status: AuditStatus.Reserve {
+        AuditStatus.Reserve(capacity: capacity, used: used, free: hasRoom ? capacity - used : 0)
+    }
 
     /// What a reserve held when it was opened.
     struct Content {
@@ -49,6 +58,8 @@ struct AuditReserve {
             }
         }
         let file = try AuditFile(opening: path, calls)
+        // One that is too short was made by a start that did not end, or by other settings.
+        if try file.size() < capacity { try file.allocate(capacity) }
         var reserve = AuditReserve(capacity: try file.size(), file: file, key: key)
         let content = try reserve.read()
         return (reserve, content)
@@ -63,10 +74,11 @@ struct AuditReserve {
     private mutating func read() throws(AuditFileError) -> Content {
         let bytes = try file.read(from: 0, count: capacity)
         var content = Content()
+        extent = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             // Behind the last record are zeros; one that a crash left unfinished has some in it.
             guard !line.contains(0) else { break }
-            used = line.endIndex + 1
+            used = min(capacity, line.endIndex + 1)
             guard let record = AuditRecord(line: Array(line)),
                 (try? AuditRecord.isAuthentic(Array(line), key: key, .reserve)) == true, record.before == code,
                 let place = record.reserved
@@ -86,6 +98,7 @@ struct AuditReserve {
     /// - Throws: `AuditFileError`; none was kept then.
     mutating func append(_ entries: [AuditRecord.Entry]) throws(AuditFileError) -> [AuditRecord.Entry] {
         var (bytes, index, code, kept) = ([UInt8](), index, code, [AuditRecord.Entry]())
+        if mustBeCleared { try clear() }
         let epoch = self.epoch.isEmpty ? String(UUID().uuidString.lowercased().prefix(8)) : self.epoch
         for entry in entries {
             guard capacity - used - bytes.count >= Self.recordBytes else { break }
@@ -103,8 +116,14 @@ struct AuditReserve {
             kept.append(entry)
         }
         guard !kept.isEmpty else { return [] }
+        // Behind the last record there must be nothing that could be taken for another one.
+        if extent > used {
+            try file.write([UInt8](repeating: 0, count: extent - used), at: used)
+            extent = used
+        }
+        extent = used + bytes.count
         try file.write(bytes, at: used)
-        used += bytes.count
+        used = extent
         (self.epoch, self.index, self.code) = (epoch, index, code)
         return kept
     }
@@ -113,9 +132,11 @@ struct AuditReserve {
     ///
     /// - Throws: `AuditFileError`
     mutating func clear() throws(AuditFileError) {
-        guard used > 0 else { return }
-        // All that was written, and what a crash may have left of one more record.
-        try file.write([UInt8](repeating: 0, count: min(capacity, used + Self.recordBytes)), at: 0)
-        (epoch, index, code, used) = ("", 0, AuditRecord.nothingBefore, 0)
+        guard extent > 0 else { return }
+        // What is cleared in part would hide what is written behind it from the next start.
+        mustBeCleared = true
+        try file.write([UInt8](repeating: 0, count: extent), at: 0)
+        mustBeCleared = false
+        (epoch, index, code, used, extent) = ("", 0, AuditRecord.nothingBefore, 0, 0)
     }
 }

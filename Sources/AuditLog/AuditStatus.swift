@@ -13,15 +13,19 @@ package struct AuditStatus: Sendable, Equatable {
     package var owed = 0
     /// How many of them, or of those before, have nowhere to be kept: their number will be recorded.
     package var lost = 0
-    /// Length of the reserve, and how much of it is used, in bytes; nil without one.
-    package var reserve: (capacity: Int, used: Int)?
+    /// How the reserve stands; nil without one.
+    package var reserve: Reserve?
+    /// Why the reserve could not be written the last time; nil when it could.
+    package var reserveProblem: String?
     /// Whether neither the log nor the reserve takes another record.
     package var isExhausted = false
 
-    package static func == (left: AuditStatus, right: AuditStatus) -> Bool {
-        left.head == right.head && left.segment == right.segment && left.problem == right.problem
-            && left.owed == right.owed && left.lost == right.lost && left.reserve?.used == right.reserve?.used
-            && left.reserve?.capacity == right.reserve?.capacity && left.isExhausted == right.isExhausted
+    /// The file for records that the log cannot take, in bytes.
+    package struct Reserve: Sendable, Equatable {
+        package let capacity: Int
+        package let used: Int
+        /// Room for more records; 0 when there is none for another one.
+        package let free: Int
     }
 }
 
@@ -44,6 +48,6 @@ struct AuditMeter: Sendable {
 
     func show(_ status: AuditStatus) {
         owed.record(status.owed + status.lost)
-        reserve.record((status.reserve?.capacity ?? 0) - (status.reserve?.used ?? 0))
+        reserve.record(status.reserve?.free ?? 0)
     }
 }

@@ -10,11 +10,15 @@ import OpenSSL
 package struct AuditVerifier {
     private let directory: AuditDirectory
     private let keys: any AuditKeySource
-    /// By chain and number.
-    private let heads: [String: [Int: AuditHead]]
+    /// By chain and number: of a log that went on from an earlier copy, the journal knows several with one number.
+    private let heads: [String: [Int: Set<AuditHead>]]
     private var report = AuditReport()
     /// The chain that is being looked at.
     private var chain: ChainProgress?
+    /// Chains that a segment says it is of, verifiable or not.
+    private var seen: Set<String> = []
+    /// Chains of which an authentic record says that the retention has left nothing.
+    private var expiredChains: Set<String> = []
 
     /// - Parameters:
     ///   - directory: the log.
@@ -24,8 +28,9 @@ package struct AuditVerifier {
         self.directory = directory
         self.keys = keys
         self.heads = Dictionary(grouping: heads, by: \.chain).mapValues {
-            Dictionary($0.map { ($0.sequence, $0) }) { first, _ in first }
+            Dictionary(grouping: $0, by: \.sequence).mapValues(Set.init)
         }
+        report.knownHeads = Set(heads).count
     }
 
     /// Looks at every record.
@@ -107,6 +112,7 @@ package struct AuditVerifier {
         }
         guard name != chain?.name else { return }
         endChain()
+        seen.insert(name)
         do throws(AuditKeyError) {
             chain = ChainProgress(name: name, key: try keys.key(chain: name), first: segment.number)
         } catch {
@@ -123,9 +129,13 @@ package struct AuditVerifier {
         {
             report.expiredThrough = max(report.expiredThrough, through)
         }
-        guard let head = heads[chain?.name ?? ""]?[record.sequence] else { return }
-        report.heads += 1
-        if head.code != record.code {
+        if record.action == AuditRecord.Entry.LogAction.segmentBegan.rawValue {
+            expiredChains.formUnion(record.expiredChains)
+        }
+        guard let known = heads[chain?.name ?? ""]?[record.sequence] else { return }
+        let inPlace = known.count { $0.code == record.code }
+        report.heads += inPlace
+        if inPlace < known.count {
             report.add(
                 .replaced, segment,
                 "Record \(record.sequence) is authentic and not the one that the journal names: "
@@ -148,10 +158,15 @@ package struct AuditVerifier {
         }
     }
 
-    /// Tells of chains that the journal knows and that are not there; those before the first kept segment may have expired.
+    /// Tells of chains that the journal knows and that are not there, unless retention has removed them.
+    ///
+    /// Those of another instance, too: whoever removes everything makes this instance another one.
     private mutating func tellUnknownHeads() {
-        for name in heads.keys.sorted() where !report.chains.contains(name) && report.expiredThrough == 0 {
-            report.add(.removed, nil, "Chain \(name), which the journal names, is not there at all.")
+        for name in heads.keys.sorted() where !seen.contains(name) && !expiredChains.contains(name) {
+            let instance = heads[name]?.values.first?.first?.instance ?? ""
+            report.add(
+                .removed, nil,
+                "Chain \(name), which the journal names, is not there at all. It is of instance \(instance).")
         }
     }
 }
@@ -190,8 +205,9 @@ package struct AuditReport: Sendable {
     package var records = 0
     /// Records of chains whose key cannot be had.
     package var unverified = 0
-    /// Heads of the journal that were found in their place.
+    /// Heads of the journal that were found in their place, and all that were to be looked for.
     package var heads = 0
+    package var knownHeads = 0
     package var chains: Set<String> = []
     /// The time of the last authentic record.
     package var last: Date?

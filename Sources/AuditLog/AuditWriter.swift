@@ -152,9 +152,8 @@ package final class AuditWriter: AuditTrail {
             let entries = batch.compactMap(\.entry)
             let isWritten: Bool
             do {
-                try disk.write(entries, at: now())
+                meter.written(try disk.write(entries, at: now()))
                 isWritten = true
-                meter.written(entries.count)
             } catch {
                 isWritten = false
                 meter.failed()

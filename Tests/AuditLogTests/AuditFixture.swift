@@ -34,17 +34,20 @@ final class AuditFixture {
 
     /// A disk that takes nothing while it is full, or only the beginning of what is written.
     final class Disk: Sendable {
-        private let failing = Mutex<(path: String?, error: CInt)>((nil, 0))
+        private let failing = Mutex<(path: String?, error: CInt, above: Int)>((nil, 0, 0))
         /// How often the disk was waited for.
         let synchronizations = Atomic<Int>(0)
 
-        /// Lets every write fail whose file's path contains a text; nil mends the disk.
-        func fail(_ path: String?, with error: CInt = ENOSPC) { failing.withLock { $0 = (path, error) } }
+        /// Lets every write fail whose file's path contains a text, the empty one being in all, and that is longer than so many
+        /// bytes; nil mends the disk.
+        func fail(_ path: String?, with error: CInt = ENOSPC, above size: Int = 0) {
+            failing.withLock { $0 = (path, error, size) }
+        }
 
         var calls: FileCalls {
             FileCalls(
                 write: { [self] descriptor, bytes, offset in
-                    if let error = failure(of: descriptor) {
+                    if let error = failure(of: descriptor, writing: bytes.count) {
                         // What the disk still had room for is there.
                         _ = FileCalls.system.write(descriptor, bytes.prefix(bytes.count / 2), offset)
                         errno = error
@@ -58,9 +61,10 @@ final class AuditFixture {
                 })
         }
 
-        private func failure(of descriptor: CInt) -> CInt? {
-            let (path, error) = failing.withLock(\.self)
-            guard let path else { return nil }
+        private func failure(of descriptor: CInt, writing count: Int) -> CInt? {
+            let (path, error, size) = failing.withLock(\.self)
+            guard let path, count > size else { return nil }
+            if path.isEmpty { return error }
             let name = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) ?? ""
             return name.contains(path) ? error : nil
         }
@@ -120,6 +124,9 @@ final class AuditFixture {
     func advance(by seconds: TimeInterval) { time.advance(by: seconds) }
 
     func path(_ segment: Int) -> String { directory.path(of: .init(number: segment)) }
+
+    /// The numbers of the segments that are there.
+    func segmentNumbers() throws -> [Int] { try directory.segments().map(\.number) }
 
     /// The lines of a segment.
     func lines(_ segment: Int) throws -> [String] {

@@ -152,6 +152,23 @@ struct AuditVerifierTests {
                 ])
     }
 
+    @Test func `of two heads with one number both are looked for, whichever the journal tells first`() async throws {
+        let (fixture, heads) = try await log()
+        var lines = try fixture.lines(3)
+        lines.removeLast()
+        try fixture.write(lines, to: 3)
+        let audit = try fixture.open()
+        try await audit.record(.sample(99))
+        let head = try #require(audit.status.head)
+        #expect(head.sequence == heads[2].sequence)
+        for known in [[head] + heads, heads + [head], [head, head] + heads] {
+            var verifier = AuditVerifier(directory: fixture.directory, keys: fixture.keys, heads: known)
+            let report = try verifier.verify()
+            #expect(report.findings.map(\.kind) == [.replaced])
+            #expect(report.heads == 3 && report.knownHeads == 4, "those that are in their place, each once")
+        }
+    }
+
     @Test func `a line that a crash cut through is told from what somebody did`() async throws {
         let (fixture, _) = try await log()
         var lines = try fixture.lines(3)
@@ -163,12 +180,12 @@ struct AuditVerifierTests {
     }
 
     @Test func `a chain whose key is lost is said to be unverifiable, and the next one is verified`() async throws {
-        let (fixture, _) = try await log()
+        let (fixture, heads) = try await log()
         fixture.keys.loseAll()
         let audit = try fixture.open()
         try await audit.record(.sample(1))
         let head = try #require(audit.status.head)
-        var verifier = AuditVerifier(directory: fixture.directory, keys: fixture.keys, heads: [head])
+        var verifier = AuditVerifier(directory: fixture.directory, keys: fixture.keys, heads: heads + [head])
         let report = try verifier.verify()
         #expect(report.findings.map(\.kind) == [.unverifiable])
         #expect(report.unverified == 12 && report.records == 14 && report.heads == 1)

@@ -74,7 +74,7 @@ package struct AuditCommand {
             lines.append(
                 "\(report.records) records in \(report.segments) segments, "
                     + (report.last.map { "the last of \($0.formatted(.iso8601))" } ?? "none of them authentic")
-                    + "; \(report.heads) of \(heads.count) heads of the journal are in their place.")
+                    + "; \(report.heads) of \(report.knownHeads) heads of the journal are in their place.")
             if heads.isEmpty {
                 lines.append(
                     "Without the journal's heads nobody can tell what was cut off the end; see `purser audit verify --help`."

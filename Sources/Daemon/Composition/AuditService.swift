@@ -54,6 +54,9 @@ extension AuditWriter.Settings {
 }
 
 extension AuditStatus {
+    /// Whether there is something to be tried again.
+    var isBehind: Bool { problem != nil || reserveProblem != nil || owed + lost > 0 }
+
     /// For the status line; nil when there is nothing to tell.
     var statusLine: String? {
         guard problem != nil || owed + lost > 0 else { return nil }
@@ -64,7 +67,12 @@ extension AuditStatus {
     /// For `/healthz`: what an operator must look at, `docs/audit.md` says how.
     var part: HealthReport.Part {
         let room =
-            reserve.map { "\($0.capacity - $0.used) of \($0.capacity) bytes of the reserve are free" } ?? "no reserve"
+            reserve.map { "\($0.free) of \($0.capacity) bytes of the reserve are free" } ?? "no reserve"
+        if problem == nil, owed + lost == 0, let reserveProblem {
+            return HealthReport.Part(
+                name: "audit", isHealthy: false,
+                detail: "records are written; the reserve cannot be written: \(reserveProblem); \(room)")
+        }
         guard problem == nil, owed + lost == 0 else {
             let pieces = [
                 problem.map { "cannot be written: \($0)" }, "\(owed) records owed", lost > 0 ? "\(lost) lost" : nil,
@@ -91,10 +99,10 @@ extension PeriodicService {
         PeriodicService(every: AuthenticationFailures.window, also: .last, clock: clock) { failures.tell() }
     }
 
-    /// Tries again to write what the audit owes.
+    /// Tries again to write what the audit owes, and to empty the reserve of what it has written.
     static func auditRetries(_ audit: AuditWriter, clock: C) -> PeriodicService {
         PeriodicService(every: .seconds(5), clock: clock) {
-            if audit.status.problem != nil || audit.status.owed > 0 { await audit.retry() }
+            if audit.status.isBehind { await audit.retry() }
         }
     }
 

@@ -29,11 +29,12 @@ enum MetricsHelp {
         "purser_clock_machine_ahead_seconds":
             "How far the machine's clock is ahead of the time that Purser goes by; below zero behind it.",
         "purser_sending_held": "1 while nothing is sent because the store came from a backup, else 0.",
-        "purser_audit_records": "Records that the audit has on the disk since the start.",
+        "purser_audit_records": "Acts whose record was written since the start, at once or after it was owed.",
         "purser_audit_write_failures": "Times that records of the audit could not be written.",
         "purser_audit_records_owed":
             "Records of acts that have happened and that the audit could not be given yet; 0 when all is well.",
-        "purser_audit_reserve_free_bytes": "Room that is left for records while the audit cannot be written.",
+        "purser_audit_reserve_free_bytes":
+            "Room that is left for records while the audit cannot be written; 0: none for another one.",
         "purser_callers": "Callers, by where they are declared: configuration or store.",
         "purser_callers_expiring": "Callers whose last token ends within `access.expiryWarning`.",
         "purser_callers_unused": "Callers that have not been here for longer than `access.unusedWarning`.",
