@@ -31,19 +31,24 @@ package enum Serve {
         let logger = Logger(label: identifier) { label in
             destination.makeHandler(label: label, level: configuration.logLevel)
         }
+        let outcome: CommandOutcome
         do {
-            try await run(configuration: configuration, logger: logger)
-            return CommandOutcome(.success)
+            try await run(configuration: configuration, logger: logger, flushLog: { await destination.flush() })
+            outcome = CommandOutcome(.success)
         } catch {
-            return StartFailure(error).log(to: logger)
+            outcome = StartFailure(error).log(to: logger)
         }
+        await destination.flush()
+        return outcome
     }
 
     /// Starts, serves, drains and returns.
     ///
     /// The first SIGTERM or SIGINT drains; a second one exits at once with 128 and the signal's number, as a shell would.
     /// - Throws: what a part says of why it cannot start or go on.
-    private static func run(configuration: DaemonConfiguration, logger: Logger) async throws {
+    private static func run(
+        configuration: DaemonConfiguration, logger: Logger, flushLog: @escaping @Sendable () async -> Void
+    ) async throws {
         if try !ProcessProtection.ensure().isKeyMemoryLocked {
             logger.warning("Key memory could not be locked; raise RLIMIT_MEMLOCK to keep keys out of swap")
         }
@@ -56,7 +61,7 @@ package enum Serve {
         let daemon = try await makeDaemon(configuration: configuration, dependencies: dependencies)
         let group = ServiceGroup(
             configuration: groupConfiguration(daemon, timeout: configuration.shutdown.timeout, logger: logger))
-        let signals = Task { await stop(group, onSignalsOf: logger) }
+        let signals = Task { await stop(group, onSignalsOf: logger, flushLog) }
         defer { signals.cancel() }
         try await daemon.run(in: group)
         logger.notice("Stopped")
@@ -77,12 +82,15 @@ package enum Serve {
         return configuration
     }
 
-    private static func stop(_ group: ServiceGroup, onSignalsOf logger: Logger) async {
+    private static func stop(
+        _ group: ServiceGroup, onSignalsOf logger: Logger, _ flushLog: @Sendable () async -> Void
+    ) async {
         var count = 0
         for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
             count += 1
             guard count == 1 else {
                 logger.warning("A second signal: leaving at once")
+                await flushLog()
                 _exit(128 + (signal == .sigint ? SIGINT : SIGTERM))
             }
             await group.triggerGracefulShutdown()

@@ -14,14 +14,17 @@ struct JournalLogHandler: LogHandler {
     private let label: String
     private let identifier: String
     private let fieldPrefix: String
-    private let writer: JournalWriter
+    private let write: @Sendable (JournalEntry) -> Void
 
-    init(label: String, level: Logger.Level, identifier: String, fieldPrefix: String, writer: JournalWriter) {
+    init(
+        label: String, level: Logger.Level, identifier: String, fieldPrefix: String,
+        write: @escaping @Sendable (JournalEntry) -> Void
+    ) {
         self.label = label
         self.logLevel = level
         self.identifier = identifier
         self.fieldPrefix = fieldPrefix
-        self.writer = writer
+        self.write = write
     }
 
     subscript(metadataKey key: String) -> Logger.Metadata.Value? {
@@ -30,7 +33,7 @@ struct JournalLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        writer.write(entry(for: event))
+        write(entry(for: event))
     }
 
     func entry(for event: LogEvent) -> JournalEntry {

@@ -12,7 +12,7 @@ struct JSONLinesLogHandler: LogHandler {
     var logLevel: Logger.Level
 
     private let label: String
-    private let writer: LineWriter
+    private let write: @Sendable ([UInt8]) -> Void
     private let now: @Sendable () -> Date
 
     private static let ourMembers: Set<String> = ["time", "level", "logger", "message", "location", "truncated"]
@@ -20,10 +20,13 @@ struct JSONLinesLogHandler: LogHandler {
     /// Room kept for the members after the metadata.
     private static let reservedBytes = 512
 
-    init(label: String, level: Logger.Level, writer: LineWriter, now: @escaping @Sendable () -> Date) {
+    init(
+        label: String, level: Logger.Level, write: @escaping @Sendable ([UInt8]) -> Void,
+        now: @escaping @Sendable () -> Date
+    ) {
         self.label = label
         self.logLevel = level
-        self.writer = writer
+        self.write = write
         self.now = now
     }
 
@@ -33,7 +36,7 @@ struct JSONLinesLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        writer.write(line(for: event))
+        write(line(for: event))
     }
 
     private func line(for event: LogEvent) -> [UInt8] {
@@ -72,13 +75,16 @@ struct TerminalLogHandler: LogHandler {
     var logLevel: Logger.Level
 
     private let label: String
-    private let writer: LineWriter
+    private let write: @Sendable ([UInt8]) -> Void
     private let now: @Sendable () -> Date
 
-    init(label: String, level: Logger.Level, writer: LineWriter, now: @escaping @Sendable () -> Date) {
+    init(
+        label: String, level: Logger.Level, write: @escaping @Sendable ([UInt8]) -> Void,
+        now: @escaping @Sendable () -> Date
+    ) {
         self.label = label
         self.logLevel = level
-        self.writer = writer
+        self.write = write
         self.now = now
     }
 
@@ -99,6 +105,6 @@ struct TerminalLogHandler: LogHandler {
         line.append(UInt8(ascii: " "))
         LogText.append(text, to: &line, limit: LineWriter.maximumLineBytes - line.count - 1)
         line.append(UInt8(ascii: "\n"))
-        writer.write(line)
+        write(line)
     }
 }

@@ -1,3 +1,4 @@
+package import Dispatch
 package import Foundation
 package import Logging
 
@@ -22,6 +23,7 @@ package struct LogDestination: Sendable {
     private let fieldPrefix: String
     private let lines: LineWriter
     private let entries: JournalWriter
+    private let queue: LogQueue
     private let now: @Sendable () -> Date
 
     /// Makes a destination of a given form.
@@ -43,8 +45,17 @@ package struct LogDestination: Sendable {
         self.identifier = identifier
         self.fieldPrefix = fieldPrefix
         self.now = now
-        lines = LineWriter(descriptor: standardError)
-        entries = JournalWriter()
+        let (lines, entries) = (LineWriter(descriptor: standardError), JournalWriter())
+        (self.lines, self.entries) = (lines, entries)
+        let handler = Self.makeHandler(
+            format, label: identifier, level: .warning, identifier, fieldPrefix, now, lines.write, entries.write)
+        queue = LogQueue { count in
+            // Not by a logger, whose entry would wait behind those that come meanwhile.
+            handler.log(
+                event: LogEvent(
+                    level: .warning, message: "Log entries are missing: the log was not read as fast as it was written",
+                    metadata: ["entries": "\(count)"], source: nil, file: #fileID, function: #function, line: #line))
+        }
     }
 
     /// Picks the form that fits what standard error is: the journal, a terminal, or anything else.
@@ -70,19 +81,33 @@ package struct LogDestination: Sendable {
             format: format, standardError: standardError, identifier: identifier, fieldPrefix: fieldPrefix)
     }
 
-    /// Makes the handler of one logger, for `LoggingSystem.bootstrap`.
+    /// Makes the handler of one logger, for `LoggingSystem.bootstrap`; who logs never waits for the log to be read.
     package func makeHandler(label: String, level: Logger.Level = .info) -> any LogHandler {
+        Self.makeHandler(
+            format, label: label, level: level, identifier, fieldPrefix, now,
+            { [queue, lines] line in queue.add(bytes: line.count) { lines.write(line) } },
+            { [queue, entries] entry in queue.add(bytes: entry.bytes.count) { entries.write(entry) } })
+    }
+
+    private static func makeHandler(
+        _ format: Format, label: String, level: Logger.Level, _ identifier: String, _ fieldPrefix: String,
+        _ now: @escaping @Sendable () -> Date, _ writeLine: @escaping @Sendable ([UInt8]) -> Void,
+        _ writeEntry: @escaping @Sendable (JournalEntry) -> Void
+    ) -> any LogHandler {
         switch format {
         case .journal:
             JournalLogHandler(
-                label: label, level: level, identifier: identifier, fieldPrefix: fieldPrefix, writer: entries)
-        case .terminal: TerminalLogHandler(label: label, level: level, writer: lines, now: now)
-        case .jsonLines: JSONLinesLogHandler(label: label, level: level, writer: lines, now: now)
+                label: label, level: level, identifier: identifier, fieldPrefix: fieldPrefix, write: writeEntry)
+        case .terminal: TerminalLogHandler(label: label, level: level, write: writeLine, now: now)
+        case .jsonLines: JSONLinesLogHandler(label: label, level: level, write: writeLine, now: now)
         }
     }
 
-    /// How many log lines could not be written since the start.
-    package var lostLines: Int { lines.lostLines + entries.lostEntries }
+    /// How many log entries were dropped or could not be written since the start.
+    package var lostEntries: Int { lines.lostLines + entries.lostEntries + queue.droppedEntries }
+
+    /// Waits until what was logged before is written, so that the process may end, but no longer than the limit.
+    package func flush(within limit: DispatchTimeInterval = .seconds(1)) async { await queue.flush(within: limit) }
 
     /// `JOURNAL_STREAM` is inherited by programs whose standard error was since sent elsewhere, so what it names is
     /// compared with what the descriptor really is.

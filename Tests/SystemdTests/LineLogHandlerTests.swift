@@ -1,7 +1,8 @@
 import Foundation
 import Logging
-import Systemd
 import Testing
+
+@testable import Systemd
 
 @Suite struct LineLogHandlerTests {
     private let pipe: TestPipe
@@ -11,10 +12,15 @@ import Testing
     }
 
     private func logger(_ format: LogDestination.Format, level: Logger.Level = .info) -> Logger {
-        let destination = LogDestination(
-            format: format, standardError: pipe.writingEnd, identifier: "program", fieldPrefix: "TEST_",
-            now: { Date(timeIntervalSince1970: 1_738_326_896.789_5) })
-        return Logger(label: "test.label") { destination.makeHandler(label: $0, level: level) }
+        let writer = LineWriter(descriptor: pipe.writingEnd)
+        let now: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_738_326_896.789_5) }
+        return Logger(label: "test.label") { label -> any LogHandler in
+            if format == .terminal {
+                TerminalLogHandler(label: label, level: level, write: writer.write, now: now)
+            } else {
+                JSONLinesLogHandler(label: label, level: level, write: writer.write, now: now)
+            }
+        }
     }
 
     private func object() throws -> [String: any Sendable] {
