@@ -189,18 +189,19 @@ final class AcceptHandler: ChannelDuplexHandler {
     typealias OutboundOut = Never
 
     private let connections: OpenConnections
-    private let logger: Logger
     private let fullLog: OccasionalWarning
+    private let rest: AcceptRest
     private var isHeldBack = false
 
     init(connections: OpenConnections, logger: Logger) {
         self.connections = connections
-        self.logger = logger
         fullLog = OccasionalWarning(logger)
+        rest = AcceptRest(logger)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         let channel = unwrapInboundIn(data)
+        rest.accepted()
         connections.insert(channel)
         let mine = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         channel.closeFuture.hop(to: context.eventLoop).whenComplete { [connections] _ in
@@ -211,6 +212,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func read(context: ChannelHandlerContext) {
+        guard !rest.isResting else { return }
         guard !connections.hasRoom() else {
             isHeldBack = false
             return context.read()
@@ -230,13 +232,12 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        // Such as no file descriptors left; NIO tries again after a pause.
-        logger.warning("Cannot accept a connection", metadata: ["reason": "\(error)"])
+        rest.failed(error, context)
         context.fireErrorCaught(error)
     }
 
     private func acceptAgain(_ context: ChannelHandlerContext) {
-        guard isHeldBack else { return }
+        guard isHeldBack, !rest.isResting else { return }
         isHeldBack = false
         context.read()
     }

@@ -71,9 +71,15 @@ struct DaemonProcess: Sendable {
 
     /// Lets no write to a file go beyond so many bytes, as on a disk that takes no more; nil for no limit.
     func limitFileSize(to bytes: Int?) async throws {
-        let limit = bytes.map(String.init) ?? "unlimited"
-        let command = try ChildProcess(["prlimit", "--pid", "\(processID)", "--fsize=\(limit):unlimited"])
-        guard try await command.ended == 0 else { throw DaemonStage.Failure(description: "prlimit fails") }
+        try await limit("--fsize=\(bytes.map(String.init) ?? "unlimited"):unlimited")
+    }
+
+    /// Lets it open no descriptor beyond so many.
+    func limitDescriptors(to count: Int) async throws { try await limit("--nofile=\(count):") }
+
+    private func limit(_ limit: String) async throws {
+        let command = try ChildProcess(["prlimit", "--pid", "\(processID)", limit])
+        guard try await command.ended == 0 else { throw DaemonStage.Failure(description: "prlimit \(limit) fails") }
     }
 
     /// Ends it as a power failure would, and waits until it is gone.

@@ -1,0 +1,72 @@
+import Logging
+import NIOCore
+
+/// Lets a listener rest while the kernel gives it no connection, as when the descriptors of the process are used up; one line
+/// when that begins and one when it is over, however many connections wait.
+///
+/// NIO by itself would try again at once and for ever: after a failure the socket stays registered as readable. Those who
+/// are connected are served meanwhile, and who is not waits in the kernel's queue. To be used on the event loop of the listening channel.
+final class AcceptRest {
+    /// From a failure to the next attempt.
+    private static let pause = TimeAmount.milliseconds(100)
+    /// How long nothing may have failed before it is over: descriptors come free one by one.
+    private static let calm = TimeAmount.seconds(5)
+
+    private struct Trouble {
+        let start: NIODeadline
+        var lastFailure: NIODeadline
+        var failures = 0
+        var hasAcceptedSince = false
+    }
+
+    private let logger: Logger
+    private var trouble: Trouble?
+    private(set) var isResting = false
+
+    init(_ logger: Logger) { self.logger = logger }
+
+    /// A connection was accepted.
+    func accepted() { trouble?.hasAcceptedSince = true }
+
+    /// A connection could not be accepted.
+    func failed(_ error: any Error, _ context: ChannelHandlerContext) {
+        let now = context.eventLoop.now
+        if trouble == nil {
+            logger.error("New connections cannot be accepted and wait", metadata: ["cause": "\(error)"])
+            trouble = Trouble(start: now, lastFailure: now)
+            lookWhetherOver(context)
+        }
+        trouble?.lastFailure = now
+        trouble?.failures += 1
+        trouble?.hasAcceptedSince = false
+        guard !isResting, setAutoRead(false, context) else { return }
+        isResting = true
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
+            self.isResting = false
+            _ = self.setAutoRead(true, context)
+        }
+    }
+
+    private func lookWhetherOver(_ context: ChannelHandlerContext) {
+        context.eventLoop.assumeIsolated().scheduleTask(in: Self.calm) {
+            guard let trouble = self.trouble, context.channel.isActive else { return }
+            let now = context.eventLoop.now
+            guard trouble.hasAcceptedSince, now - trouble.lastFailure >= Self.calm else {
+                return self.lookWhetherOver(context)
+            }
+            self.trouble = nil
+            self.logger.notice(
+                "New connections are accepted again",
+                metadata: [
+                    "seconds": "\((now - trouble.start).nanoseconds / 1_000_000_000)",
+                    "attempts": "\(trouble.failures)",
+                ])
+        }
+    }
+
+    /// Fails only when the channel is closed, which nobody needs to rest on.
+    private func setAutoRead(_ isOn: Bool, _ context: ChannelHandlerContext) -> Bool {
+        guard context.channel.isActive else { return false }
+        return (try? context.channel.syncOptions?.setOption(.autoRead, value: isOn)) != nil
+    }
+}

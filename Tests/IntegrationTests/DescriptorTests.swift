@@ -1,0 +1,80 @@
+import Foundation
+import JSON
+import TestSupport
+import Testing
+
+/// A process whose descriptors are used up: who is connected is served, who is not waits, and it recovers by itself.
+struct DescriptorTests {
+    @Test func `when descriptors are used up new connections wait, and two lines tell of it`() async throws {
+        try await DaemonStage.with { stage in
+            let process = try await stage.start()
+            let socket = stage.api().socket
+            let kept = try SilentConnection(to: socket)
+            #expect(try await kept.isAnswered())
+            let used = try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processID)/fd").count
+            try await process.limitDescriptors(to: used)
+            // One may have a place that came free, the others do not.
+            let waiting = try (0..<8).map { _ in try SilentConnection(to: socket) }
+            try await Wait.until("the listener to be out of descriptors") {
+                process.log.text.contains("New connections cannot be accepted and wait")
+            }
+            #expect(try await kept.isAnswered(), "who is connected is served")
+            try await process.limitDescriptors(to: 1024)
+            for connection in waiting { #expect(try await connection.isAnswered(), "who waited is served") }
+            try await Wait.until("the listener to say that it is over") {
+                process.log.text.contains("New connections are accepted again")
+            }
+            let lines = process.log.text.split(separator: "\n")
+            #expect(lines.count { $0.contains("New connections cannot be accepted") } == 1)
+            let over = try #require(lines.first { $0.contains("New connections are accepted again") })
+            let end = try JSONValue(parsing: Array(over.utf8))
+            let (attempts, seconds) = (
+                end["attempts"]?.string.flatMap { Int($0) }, end["seconds"]?.string.flatMap { Int($0) }
+            )
+            // It rests for a tenth of a second after each; without that there are thousands a second.
+            #expect(try #require(attempts) <= 10 * (try #require(seconds) + 1) + 1)
+            #expect(try await process.terminate() == 0)
+        }
+    }
+
+    /// A connection that says nothing until it is told to.
+    private final class SilentConnection: Sendable {
+        private let descriptor: Int32
+
+        init(to path: String) throws {
+            descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            let result = withUnsafePointer(to: &address) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+                }
+            }
+            guard result == 0 else { throw DaemonStage.Failure(description: "cannot connect to \(path)") }
+            var limit = timeval(tv_sec: Wait.seconds, tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+
+        deinit { close(descriptor) }
+
+        /// Makes a request without credentials, and leaves the connection open.
+        func isAnswered() async throws -> Bool {
+            await withCheckedContinuation { continuation in
+                Thread.detachNewThread { [descriptor] in
+                    let request = "GET /v1/apps HTTP/1.1\r\nHost: localhost\r\n\r\n"
+                    var buffer = [UInt8](repeating: 0, count: 65_536)
+                    var answer = ""
+                    let isSent = send(descriptor, request, request.utf8.count, Int32(MSG_NOSIGNAL)) > 0
+                    // The body of this answer is a JSON object without another one in it.
+                    while isSent, !answer.hasSuffix("}") {
+                        let count = recv(descriptor, &buffer, buffer.count, 0)
+                        guard count > 0 else { break }
+                        answer += String(decoding: buffer[..<count], as: UTF8.self)
+                    }
+                    continuation.resume(returning: answer.hasPrefix("HTTP/1.1 401"))
+                }
+            }
+        }
+    }
+}
