@@ -1,5 +1,6 @@
 import Domain
 package import HTTPTypes
+import HummingbirdCore
 package import NIOCore
 
 /// The answer to a request that nobody has time for: written beforehand but for the request's id.
@@ -36,6 +37,17 @@ struct OverloadResponse: Sendable {
         meter.countRefusal()
         return answer(
             requestID: RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID(), date: clock.text())
+    }
+
+    /// The answer to one request that has been looked at, counted.
+    func response(
+        to request: Request, requestID: String, _ meter: RequestMeter, _ clock: HTTPDateClock
+    ) -> Response {
+        meter.countRefusal()
+        let (head, body) = answer(requestID: requestID, date: clock.text())
+        let response = Response(
+            status: head.status, headers: head.headerFields, body: ResponseBody(byteBuffer: body))
+        return request.method == .head ? response.createHeadResponse() : response
     }
 
     private func answer(requestID: String, date: String) -> (head: HTTPResponse, body: ByteBuffer) {

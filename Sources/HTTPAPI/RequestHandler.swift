@@ -73,7 +73,7 @@ package struct RequestHandler: Sendable {
     /// `slot`: what the request may let go while it waits.
     package func respond(
         to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
-        slot: RequestSlot? = nil
+        slot: (any RequestSlot)? = nil
     ) async -> Response {
         let start = ContinuousClock.now
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
@@ -87,6 +87,9 @@ package struct RequestHandler: Sendable {
                 of: request, from: channel, provenBy: peerIdentity, trusting: options.trustedProxies)
             let caller = finding?.found.caller
             record.caller = caller?.name
+            if let finding, let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
+                return overload.response(to: request, requestID: requestID, meter, clock)
+            }
             let actor = try actor(caller, request, peerIdentity)
             record.actor = actor
             let (found, parameters) = try find(request)
@@ -122,7 +125,7 @@ package struct RequestHandler: Sendable {
         let preferences: PreferHeader
         let caller: Caller?
         let actor: Actor
-        let slot: RequestSlot?
+        let slot: (any RequestSlot)?
         /// The other end of the connection.
         let peer: SocketAddress?
         let peerIdentity: PeerIdentity

@@ -24,7 +24,7 @@ package struct RequestInput: Sendable {
     /// No wait lasts beyond this.
     let deadline: ContinuousClock.Instant
     /// What the request may let go while it waits for something that may take a minute; nil where nothing is bounded.
-    let slot: RequestSlot?
+    let slot: (any RequestSlot)?
     /// The other end of the connection.
     let peer: SocketAddress?
     /// What the connection proves of its client.

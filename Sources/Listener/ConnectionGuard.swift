@@ -162,7 +162,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             record?.source = connections.source(source(request, address) ?? address)
         }
         guard declaredBytes > 0 || request.headerFields[.transferEncoding] != nil else { return }
-        guard slot.hasRoom else {
+        guard slot.hasRoom(for: request, from: record?.source ?? "") else {
             // Its body is read and thrown away. A client that waits for leave to send it may or may not send it now, so that
             // nothing can be read after it.
             held = nil
@@ -190,7 +190,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard let request = held.take() else { return }
         if let record, record.heldBytes > 0 { connections.hold(bytes: 0, record) }
         record?.turn(to: .working, at: context.eventLoop.now)
-        guard slot.take() else { return shed(request.head, context) }
+        guard slot.take(request.head, from: record?.source ?? "") else { return shed(request.head, context) }
         context.fireChannelRead(wrapInboundOut(.head(request.head)))
         if let body = request.body { context.fireChannelRead(wrapInboundOut(.body(body))) }
         context.fireChannelRead(wrapInboundOut(.end(trailers)))

@@ -79,7 +79,9 @@ package actor Listener: Service {
             responder: responder,
             configuration: HTTP1Channel.Configuration(
                 configuration, connections: connections,
-                limiter: RequestLimiter(limit: configuration.maximumRequests, logger: logger),
+                limiter: RequestLimiter(
+                    limit: configuration.maximumRequests, isSharedByCaller: configuration.sharesRequestsByCaller,
+                    logger: logger),
                 answeringOverload: answerOverload ?? Refusal.answerOverload, logger: logger))
     }
 

@@ -29,7 +29,12 @@ package struct ListenerConfiguration: Sendable {
     package var sourceName: @Sendable (String) -> String = { $0 }
 
     /// The most requests worked on at once, nil for no bound; more of them are shed with 503.
+    ///
+    /// Up to twice as many for those who hold less than their share.
     package var maximumRequests: Int?
+
+    /// Whether those are shared out among callers, of whom the responder tells the slot, and not among sources.
+    package var sharesRequestsByCaller = false
 
     /// The most connections that the kernel keeps waiting; beyond `net.core.somaxconn` it has no effect.
     package var backlog = 256

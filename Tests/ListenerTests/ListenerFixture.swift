@@ -19,8 +19,9 @@ struct ListenerFixture: Sendable {
     /// Every request waits here before it is answered.
     let gate: Gate
 
-    func connect(tls: NIOSSLContext? = nil) async throws -> TestConnection {
-        try await TestConnection.connect(to: address, tls: tls)
+    /// Connects; `source`: from which address of the loopback interface.
+    func connect(from source: String? = nil, tls: NIOSSLContext? = nil) async throws -> TestConnection {
+        try await TestConnection.connect(to: address, from: source, tls: tls)
     }
 
     /// Begins the graceful shutdown, which otherwise follows the test.

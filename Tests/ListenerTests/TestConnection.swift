@@ -18,11 +18,13 @@ actor TestConnection {
     }
 
     /// Connects; with `isReading` false nothing is read before ``startReading()``.
+    ///
+    /// `source`: from which address.
     static func connect(
-        to address: BoundAddress, isReading: Bool = true, tls: NIOSSLContext? = nil
+        to address: BoundAddress, from source: String? = nil, isReading: Bool = true, tls: NIOSSLContext? = nil
     ) async throws -> TestConnection {
         let (arriving, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
-        let bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+        var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .channelOption(.autoRead, value: isReading)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelInitializer { channel in
@@ -34,6 +36,7 @@ actor TestConnection {
                     try channel.pipeline.syncOperations.addHandler(Collector(continuation: continuation))
                 }
             }
+        if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0)) }
         let channel =
             switch address {
             case .tcp(let host, let port): try await bootstrap.connect(host: host, port: port).get()

@@ -61,12 +61,14 @@ struct Listeners {
             options(name, settings), routes: routes(), authenticator: authenticator, metrics: metrics,
             now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
+        var listenerConfiguration = ListenerConfiguration(name, settings)
+        listenerConfiguration.sharesRequestsByCaller = authenticator != nil
         let listener = Listener(
-            configuration: ListenerConfiguration(name, settings),
+            configuration: listenerConfiguration,
             answering: { request, channel, connection in
                 await handler.respond(
                     to: request, from: channel, provenBy: PeerIdentity(connection?.peer),
-                    slot: (connection?.slot).map(RequestSlot.init))
+                    slot: connection?.slot)
             }, answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
@@ -83,9 +85,13 @@ struct Listeners {
             authenticator: Authenticator(services.access), metrics: metrics,
             now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
+        var listenerConfiguration = ListenerConfiguration(name, settings)
+        listenerConfiguration.sharesRequestsByCaller = true
         let listener = Listener(
-            configuration: ListenerConfiguration(name, settings),
-            answering: { request, channel, _ in await handler.respond(to: request, from: channel) },
+            configuration: listenerConfiguration,
+            answering: { request, channel, connection in
+                await handler.respond(to: request, from: channel, slot: connection?.slot)
+            },
             answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
         try await bind(listener, name, in: &bound)
     }
@@ -103,11 +109,7 @@ struct Listeners {
     }
 }
 
-extension RequestSlot {
-    init(_ slot: ConnectionSlot) {
-        self.init(leave: slot.beginIdling, retake: slot.endIdling)
-    }
-}
+extension ConnectionSlot: RequestSlot {}
 
 extension PeerIdentity {
     /// What a connection proves; nothing where there is none.

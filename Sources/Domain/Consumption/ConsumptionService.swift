@@ -27,12 +27,12 @@ package struct ConsumptionService: Sendable {
         /// What must be the same in every request under one key.
         package let requestContent: [UInt8]
         /// What the request lets go while its caller waits for Apple; nil where nothing is bounded.
-        package let slot: RequestSlot?
+        package let slot: (any RequestSlot)?
 
         package init(
             caller: String, target: Target, answer: ConsumptionAnswer, environment: AppStoreEnvironment? = nil,
             deadline: Date? = nil, wait: Duration = .zero, idempotencyKey: IdempotencyKey? = nil,
-            requestContent: [UInt8] = [], slot: RequestSlot? = nil
+            requestContent: [UInt8] = [], slot: (any RequestSlot)? = nil
         ) {
             self.caller = caller
             self.target = target
@@ -263,7 +263,7 @@ extension ConsumptionService.Target {
 extension ConsumptionService {
     /// Waits for the end of a delivery that was known before.
     private func outcome(
-        of delivery: Delivery, until waitEnd: ContinuousClock.Instant, _ slot: RequestSlot?
+        of delivery: Delivery, until waitEnd: ContinuousClock.Instant, _ slot: (any RequestSlot)?
     ) async throws(ServiceError) -> Delivery {
         guard !delivery.state.isFinal else { return try Self.told(delivery) }
         let watch = waiters.watch(delivery.id)
@@ -274,14 +274,14 @@ extension ConsumptionService {
 
     private func outcome(
         of delivery: Delivery, _ watch: DeliveryWaiters.Watch, until waitEnd: ContinuousClock.Instant,
-        _ slot: RequestSlot?
+        _ slot: (any RequestSlot)?
     ) async throws(ServiceError) -> Delivery {
         kick(delivery)
         let wait = clock.remaining(until: waitEnd)
         guard !delivery.state.isFinal, wait > .zero else { return try Self.told(delivery) }
         // While Apple cannot be reached many callers wait, and must not keep others from being accepted.
-        slot?.leave()
-        defer { slot?.retake() }
+        slot?.beginIdling()
+        defer { slot?.endIdling() }
         if let ended = await waiters.outcome(watch, within: wait, by: clock) { return try Self.told(ended) }
         return try Self.told(await latest(delivery))
     }

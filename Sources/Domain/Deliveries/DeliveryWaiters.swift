@@ -63,14 +63,16 @@ package final class DeliveryWaiters: Sendable {
     }
 }
 
-/// The place of a request among those that are worked on at once, which it can let go while it waits for something that
-/// may take a minute or never come.
-package struct RequestSlot: Sendable {
-    package let leave: @Sendable () -> Void
-    package let retake: @Sendable () -> Void
+/// The place of a request among those that are worked on at once.
+package protocol RequestSlot: Sendable {
+    /// Says whose the request is, as soon as that is known.
+    ///
+    /// - Returns: whether it keeps its place; if not, because its caller holds more than its share, it is to be shed.
+    func belongs(to caller: String, showing authorization: String?) -> Bool
 
-    package init(leave: @escaping @Sendable () -> Void, retake: @escaping @Sendable () -> Void) {
-        self.leave = leave
-        self.retake = retake
-    }
+    /// Lets the place go while the request waits for something that may take a minute or never come.
+    func beginIdling()
+
+    /// Takes the place again.
+    func endIdling()
 }

@@ -43,14 +43,23 @@ package struct AppleProxyHandler: Sendable {
     /// What a listener calls for every request: answers it; every failure becomes an answer as Apple would give it.
     ///
     /// Cancelled when the client goes away.
-    package func respond(to request: Request, from channel: any Channel) async -> Response {
+    ///
+    /// `slot`: the request's place among those that are worked on.
+    package func respond(
+        to request: Request, from channel: any Channel, slot: (any RequestSlot)? = nil
+    ) async -> Response {
         let start = ContinuousClock.now
         var record = AccessRecord(
             listener: options.name, method: request.method,
             requestID: RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID())
         var response: Response
         do {
-            response = try await answer(request, channel, deadline: start + options.deadline, &record)
+            let finding = try authenticator.caller(of: request, from: channel, trusting: options.trustedProxies)
+            if let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
+                return AppleProxyRefusal.overload(now: now())
+                    .response(to: request, requestID: record.requestID, meter, clock)
+            }
+            response = try await answer(request, channel, finding, deadline: start + options.deadline, &record)
         } catch let error as ServiceError {
             record.failure = error
             response = AppleProxyRefusal.response(to: error, now: now())
@@ -71,9 +80,9 @@ package struct AppleProxyHandler: Sendable {
     }
 
     private func answer(
-        _ request: Request, _ channel: any Channel, deadline: ContinuousClock.Instant, _ record: inout AccessRecord
+        _ request: Request, _ channel: any Channel, _ finding: Authenticator.Finding,
+        deadline: ContinuousClock.Instant, _ record: inout AccessRecord
     ) async throws -> Response {
-        let finding = try authenticator.caller(of: request, from: channel, trusting: options.trustedProxies)
         // Apple's paths name no app, so that the credential must; with any other a caller that is allowed a second app would
         // ask for something else than before.
         guard let app = finding.found.app else {

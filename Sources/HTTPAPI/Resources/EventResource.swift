@@ -21,8 +21,8 @@ struct EventRoutes: Sendable {
         // The one wait of a GET that can end early without a failure, even before it begins.
         let wait = min(asked, input.preferences.wait ?? asked)
         // Whoever waits for events does no work meanwhile.
-        if wait > 0 { input.slot?.leave() }
-        defer { input.slot?.retake() }
+        if wait > 0 { input.slot?.beginIdling() }
+        defer { input.slot?.endIdling() }
         let page = try await feed.events(
             app: app, from: start, limit: limit ?? Self.defaultLimit, wait: min(.seconds(wait), input.timeLeft))
         return Answer.object(capacity: 128 + page.events.count * EventBody.size) { writer in

@@ -20,11 +20,18 @@ import Testing
         }
     }
 
+    private struct Place: RequestSlot {
+        let note: @Sendable (String) -> Void
+
+        func belongs(to caller: String, showing authorization: String?) -> Bool { true }
+        func beginIdling() { note("leave") }
+        func endIdling() { note("retake") }
+    }
+
     @Test func `whoever waits for Apple takes no place meanwhile`() async throws {
         try await DeliveryFixture.with(isDispatching: false) { fixture in
             let steps = Mutex<[String]>([])
-            let place = RequestSlot(
-                leave: { steps.withLock { $0.append("leave") } }, retake: { steps.withLock { $0.append("retake") } })
+            let place = Place { step in steps.withLock { $0.append(step) } }
             let request = ConsumptionService.Request(
                 caller: "billing", target: .transaction("1"), answer: DeliveryFixture.answer(), wait: .seconds(5),
                 slot: place)
