@@ -155,4 +155,11 @@ extension Schema {
             PRIMARY KEY (app, environment)
         ) STRICT, WITHOUT ROWID;
         """
+
+    /// The index of migration 0018.
+    static let unprocessedNotificationsByApp = """
+        -- What is to be applied of each app, in the order of positions, so that the apps can take turns.
+        DROP INDEX notificationUnprocessed;
+        CREATE INDEX notificationUnprocessed ON notification (app) WHERE processedAt IS NULL;
+        """
 }

@@ -177,6 +177,9 @@ enum Schema {
         migrator.registerMigration("0017 key roles") { database in
             try database.execute(sql: keyRoles)
         }
+        migrator.registerMigration("0018 unprocessed notifications by app") { database in
+            try database.execute(sql: unprocessedNotificationsByApp)
+        }
         return migrator
     }
 

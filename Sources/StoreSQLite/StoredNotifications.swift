@@ -7,12 +7,16 @@ extension SQLiteStore {
         try await write("keep a notification") { try NotificationRow.record(notification, in: $0) }
     }
 
-    package func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification] {
+    package func unprocessedNotifications(
+        limit: Int, leavingOut leftOut: Set<NotificationKey>, behind app: String
+    ) async throws(ServiceError) -> [StoredNotification] {
         try await read("read notifications that are to be processed") { database in
-            try NotificationRow.list(
-                database, sql: "\(NotificationRow.columns) WHERE processedAt IS NULL ORDER BY position LIMIT ?",
-                arguments: [limit]
-            ).map(\.notification)
+            try UnprocessedNotifications(leavingOut: leftOut, in: database).positions(limit: limit, behind: app)
+                .flatMap { position in
+                    try NotificationRow.list(
+                        database, sql: "\(NotificationRow.columns) WHERE position = ?", arguments: [position])
+                }
+                .map(\.notification)
         }
     }
 

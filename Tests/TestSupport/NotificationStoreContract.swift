@@ -111,6 +111,34 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
             let processed = try #require(try await store.notification(app: "coins", uuid: "c"))
             #expect(processed.processedAt == CaseModel.time(0))
         },
+        NotificationStoreContract("the apps that have something to be processed take turns") { store in
+            func keys(_ limit: Int, without leftOut: [String] = [], behind app: String = "") async throws -> [String] {
+                let leftOut = leftOut.map { NotificationKey(app: String($0.prefix(1)), notificationUUID: $0) }
+                return try await store.unprocessedNotifications(
+                    limit: limit, leavingOut: Set(leftOut), behind: app
+                ).map(\.notification.notificationUUID)
+            }
+            for uuid in ["a1", "a2", "a3", "a4", "c1", "b1", "a5", "b2"] {
+                let transaction = Transaction.sample(id: uuid)
+                _ = try await store.record(.sample(uuid, transaction: transaction, app: String(uuid.prefix(1))))
+            }
+            #expect(try await keys(100) == ["a1", "b1", "c1", "a2", "b2", "a3", "a4", "a5"])
+            #expect(try await keys(6) == ["a1", "b1", "c1", "a2", "b2", "a3"])
+            #expect(try await keys(5) == ["a1", "b1", "c1", "a2", "b2"])
+            #expect(try await keys(4) == ["a1", "b1", "c1", "a2"])
+            #expect(try await keys(0) == [])
+            // More apps than may come at once.
+            #expect(try await keys(2) == ["a1", "b1"])
+            #expect(try await keys(2, behind: "b") == ["c1", "a1"])
+            #expect(try await keys(2, behind: "c") == ["a1", "b1"])
+            #expect(try await keys(100, behind: "a") == ["b1", "c1", "a1", "b2", "a2", "a3", "a4", "a5"])
+            // What is left out takes nobody's turn.
+            #expect(try await keys(3, without: ["a1", "a2", "c1"]) == ["a3", "b1", "a4"])
+            #expect(try await keys(100, without: ["a1", "b1", "b2"]) == ["a2", "c1", "a3", "a4", "a5"])
+            #expect(try await keys(100, without: ["a1", "a2", "a3", "a4", "a5", "b1", "b2", "c1"]) == [])
+            _ = try await store.take(.sample("c1", transaction: .sample(id: "c1"), app: "c"))
+            #expect(try await keys(3) == ["a1", "b1", "a2"])
+        },
         NotificationStoreContract("processing it again changes nothing, and neither does one that is not there") {
             store in
             let request = StoredNotification.sample("a", received: 1)

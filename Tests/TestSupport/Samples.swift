@@ -68,6 +68,11 @@ extension StoredNotification {
 }
 
 extension NotificationStore {
+    /// Notifications that are still to be processed, those of the app first whose slug comes first.
+    package func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification] {
+        try await unprocessedNotifications(limit: limit, leavingOut: [], behind: "")
+    }
+
     /// Records notifications and applies each at the time it was received; the ids of cases are those of the requests.
     ///
     /// - Returns: what each changed.

@@ -11,16 +11,6 @@ struct NotificationBacklog {
         let error: ServiceError
     }
 
-    private struct Key: Hashable {
-        let app: String
-        let notificationUUID: String
-
-        init(_ stored: StoredNotification) {
-            app = stored.app
-            notificationUUID = stored.notification.notificationUUID
-        }
-    }
-
     private struct Postponement {
         var attempts = 0
         var until: ContinuousClock.Instant
@@ -34,39 +24,39 @@ struct NotificationBacklog {
     static let longestPostponement = Duration.seconds(600)
 
     private let logger: Logger
-    private var postponed: [Key: Postponement] = [:]
+    private var postponed: [NotificationKey: Postponement] = [:]
     private var storeFailures = 0
 
     init(logger: Logger) { self.logger = logger }
 
-    /// How many notifications wait for another try.
-    var postponedCount: Int { postponed.count }
+    /// The notifications that wait for another try, which is not due yet.
+    func waiting(at now: ContinuousClock.Instant) -> Set<NotificationKey> {
+        Set(postponed.lazy.filter { $0.value.until > now }.map(\.key))
+    }
 
-    /// The notifications of a batch that do not wait.
+    /// Takes note of what is due: what was postponed until then and is not among that is not to be processed any more.
     ///
-    /// `isAll`: whether the batch holds all there are; what else was postponed is then forgotten.
-    mutating func due(
-        _ batch: [StoredNotification], isAll: Bool, at now: ContinuousClock.Instant
-    ) -> [StoredNotification] {
-        if isAll {
-            let present = Set(batch.map(Key.init))
-            postponed = postponed.filter { present.contains($0.key) }
-        }
-        return batch.filter { stored in postponed[Key(stored)].map { $0.until <= now } ?? true }
+    /// `isAll`: whether nothing else is due.
+    mutating func found(_ due: [StoredNotification], isAll: Bool, at now: ContinuousClock.Instant) {
+        guard isAll, !postponed.isEmpty else { return }
+        let present = Set(due.map(\.key))
+        postponed = postponed.filter { $0.value.until > now || present.contains($0.key) }
     }
 
     /// Takes note of how a batch went.
     ///
     /// - Returns: how long to wait because the store is out of order; nil when it is not.
     mutating func applied(
-        _ count: Int, _ failures: [Failure], at now: ContinuousClock.Instant
+        _ batch: [StoredNotification], _ failures: [Failure], at now: ContinuousClock.Instant
     ) -> Duration? {
-        if failures.count == count, let first = failures.first?.error,
+        if failures.count == batch.count, let first = failures.first?.error,
             failures.allSatisfy({ $0.error.reason == .storeUnavailable })
         {
             return storeFailed(first)
         }
         storeWorks()
+        let failed = Set(failures.map(\.notification.key))
+        for stored in batch where !failed.contains(stored.key) { postponed[stored.key] = nil }
         for failure in failures { postpone(failure, now) }
         return nil
     }
@@ -95,7 +85,7 @@ struct NotificationBacklog {
     }
 
     private mutating func postpone(_ failure: Failure, _ now: ContinuousClock.Instant) {
-        let key = Key(failure.notification)
+        let key = failure.notification.key
         var postponement = postponed[key] ?? Postponement(until: now)
         if postponement.attempts == 0 {
             logger.error(

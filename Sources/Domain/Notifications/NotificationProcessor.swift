@@ -2,11 +2,16 @@ package import Foundation
 package import Logging
 
 /// Applies what the kept notifications mean: at first those that an earlier run left, then each new one as it comes.
+///
+/// The apps take turns in each batch, so that what comes for one is applied with the next batch, however many wait of another.
 package final class NotificationProcessor: Sendable {
     /// How many notifications are looked at together.
     static let batchSize = 200
     /// How many are applied at the same time, so that their commits share one write to the disk.
     static let concurrency = 16
+    /// How many of one transaction, which go one after the other, are applied in a batch: it must not last long, as what comes
+    /// meanwhile waits for its end.
+    static let longestSequence = 16
 
     private let store: any NotificationStore
     private let ending: DeliveryEnding
@@ -53,38 +58,65 @@ package final class NotificationProcessor: Sendable {
     ///
     /// - Returns: how long the loop can wait if nobody kicks it; nil for as long as it likes.
     private func work(off backlog: inout NotificationBacklog) async -> Duration? {
+        var lastApp = ""
         while !Task.isCancelled {
-            let limit = Self.batchSize + backlog.postponedCount
             let batch: [StoredNotification]
+            let now = clock.monotonicNow()
             do throws(ServiceError) {
-                batch = try await store.unprocessedNotifications(limit: limit)
+                batch = try await store.unprocessedNotifications(
+                    limit: Self.batchSize, leavingOut: backlog.waiting(at: now), behind: lastApp)
             } catch {
                 // A cancelled task's question fails, whatever the store.
                 return Task.isCancelled ? nil : backlog.storeFailed(error)
             }
-            let due = backlog.due(batch, isAll: batch.count < limit, at: clock.monotonicNow())
-            guard !due.isEmpty else { break }
-            let failures = await apply(due)
+            let isAll = batch.count < Self.batchSize
+            backlog.found(batch, isAll: isAll, at: now)
+            guard !batch.isEmpty else { break }
+            lastApp = isAll ? "" : batch.last?.app ?? ""
+            let sequences = Self.sequences(batch)
+            let failures = await apply(sequences)
             guard !Task.isCancelled else { return nil }
-            if let pause = backlog.applied(due.count, failures, at: clock.monotonicNow()) { return pause }
+            if let pause = backlog.applied(sequences.flatMap(\.self), failures, at: clock.monotonicNow()) {
+                return pause
+            }
         }
         return backlog.pause(at: clock.monotonicNow())
     }
 
-    /// Applies notifications, those about one transaction in their order.
+    /// A batch by what goes one after the other: notifications about one transaction.
+    ///
+    /// The rest of a long sequence is left for a later batch.
+    private static func sequences(_ batch: [StoredNotification]) -> [[StoredNotification]] {
+        struct Subject: Hashable {
+            let app: String
+            let id: String
+        }
+        var sequences: [[StoredNotification]] = []
+        var places: [Subject: Int] = [:]
+        for stored in batch {
+            let id = stored.notification.transaction?.transactionID ?? stored.notification.notificationUUID
+            let place = places[Subject(app: stored.app, id: id), default: sequences.count]
+            if place == sequences.count {
+                places[Subject(app: stored.app, id: id)] = place
+                sequences.append([stored])
+            } else if sequences[place].count < longestSequence {
+                sequences[place].append(stored)
+            }
+        }
+        return sequences
+    }
+
+    /// Applies sequences of notifications, several at the same time.
     ///
     /// - Returns: those that could not be applied.
-    private func apply(_ due: [StoredNotification]) async -> [NotificationBacklog.Failure] {
-        let groups = Dictionary(grouping: due) { stored in
-            stored.notification.transaction?.transactionID ?? stored.notification.notificationUUID
-        }
-        return await withTaskGroup(of: [NotificationBacklog.Failure].self) { tasks in
+    private func apply(_ sequences: [[StoredNotification]]) async -> [NotificationBacklog.Failure] {
+        await withTaskGroup(of: [NotificationBacklog.Failure].self) { tasks in
             var failures: [NotificationBacklog.Failure] = []
-            for (index, group) in groups.values.enumerated() {
+            for (index, sequence) in sequences.enumerated() {
                 if index >= Self.concurrency, let ended = await tasks.next() { failures += ended }
                 tasks.addTask {
                     var failures: [NotificationBacklog.Failure] = []
-                    for stored in group {
+                    for stored in sequence {
                         do throws(ServiceError) {
                             try await self.apply(stored)
                         } catch {

@@ -13,8 +13,19 @@ package protocol NotificationStore: Sendable {
     /// - Throws: `storeUnavailable`.
     func record(_ notification: StoredNotification) async throws(ServiceError) -> Bool
 
-    /// Notifications that are still to be processed, in the order in which they were recorded.
-    func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification]
+    /// Notifications that are still to be processed. The apps that have any take turns: the first of each comes first, then
+    /// the second of each, and so on; those of one app come in the order in which they were recorded.
+    ///
+    /// - Parameters:
+    ///   - limit: how many at most; when there are fewer, these are all.
+    ///   - leftOut: those that are passed over.
+    ///   - app: behind which app the turns begin, in the order of their slugs; the text may be empty. It matters where more apps
+    ///     than `limit` have any.
+    /// - Returns: those that come next.
+    /// - Throws: `storeUnavailable`.
+    func unprocessedNotifications(
+        limit: Int, leavingOut leftOut: Set<NotificationKey>, behind app: String
+    ) async throws(ServiceError) -> [StoredNotification]
 
     /// Applies what a notification means: the changes of cases and deliveries by `FactRules`, what a guardian rescinds for an
     /// Apple Account, the newest signed token of its transaction, its user by the owner rule, links that it teaches by
@@ -137,6 +148,17 @@ package enum NotificationSource: String, Sendable {
     case history
 }
 
+/// What tells a notification from all others.
+package struct NotificationKey: Sendable, Hashable {
+    package let app: String
+    package let notificationUUID: String
+
+    package init(app: String, notificationUUID: String) {
+        self.app = app
+        self.notificationUUID = notificationUUID
+    }
+}
+
 /// A notification as it is kept: verified, decoded, and with what was made of it.
 package struct StoredNotification: Sendable {
     package let app: String
@@ -158,5 +180,9 @@ package struct StoredNotification: Sendable {
         self.receivedAt = receivedAt
         self.user = user
         self.processedAt = processedAt
+    }
+
+    package var key: NotificationKey {
+        NotificationKey(app: app, notificationUUID: notification.notificationUUID)
     }
 }

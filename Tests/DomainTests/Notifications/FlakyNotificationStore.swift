@@ -18,6 +18,12 @@ final class FlakyNotificationStore: NotificationStore, QuarantineStore {
     let store: SQLiteStore
     private let faults = Mutex<Set<Fault>>([])
     private let failures = Mutex(0)
+    private let processed = Mutex<[NotificationKey]>([])
+    /// Where each notification passes before it is applied.
+    let processing = Gate()
+
+    /// Which notifications were to be applied, in the order in which that began.
+    var processedOrder: [NotificationKey] { processed.withLock(\.self) }
 
     init(_ store: SQLiteStore) { self.store = store }
 
@@ -69,14 +75,18 @@ final class FlakyNotificationStore: NotificationStore, QuarantineStore {
         try await store.quarantineStatus()
     }
 
-    func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification] {
+    func unprocessedNotifications(
+        limit: Int, leavingOut leftOut: Set<NotificationKey>, behind app: String
+    ) async throws(ServiceError) -> [StoredNotification] {
         try check(.read)
-        return try await store.unprocessedNotifications(limit: limit)
+        return try await store.unprocessedNotifications(limit: limit, leavingOut: leftOut, behind: app)
     }
 
     func process(
         _ notification: StoredNotification, newCaseID: String, at now: Date
     ) async throws(ServiceError) -> AppliedNotification {
+        await processing.pass()
+        processed.withLock { $0.append(notification.key) }
         try check(.process)
         try check(.notification(notification.notification.notificationUUID))
         return try await store.process(notification, newCaseID: newCaseID, at: now)

@@ -44,7 +44,9 @@ final class HistoryRecords: NotificationStore, QuarantineStore {
 
     private static let notPlayed = ServiceError(.internalError, "not played")
 
-    func unprocessedNotifications(limit: Int) async throws(ServiceError) -> [StoredNotification] {
+    func unprocessedNotifications(
+        limit: Int, leavingOut leftOut: Set<NotificationKey>, behind app: String
+    ) async throws(ServiceError) -> [StoredNotification] {
         throw Self.notPlayed
     }
 

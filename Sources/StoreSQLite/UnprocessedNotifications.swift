@@ -1,0 +1,83 @@
+import Domain
+import GRDB
+
+/// Finds the notifications that are applied next, so that the apps that have any take turns: however many one app has, the
+/// next of every other is among the first.
+struct UnprocessedNotifications {
+    /// What an app has to be applied, as far as it was looked for.
+    private struct Line {
+        let app: String
+        /// In the order in which they were recorded.
+        var positions: [Int64]
+        var isComplete = false
+    }
+
+    private let leftOut: Set<NotificationKey>
+    private let nextApp: Statement
+    private let ofApp: Statement
+
+    /// `leftOut`: what is not looked for.
+    init(leavingOut leftOut: Set<NotificationKey>, in database: Database) throws {
+        self.leftOut = leftOut
+        // Other indexes begin with the app too, but hold everything that was ever kept.
+        nextApp = try database.cachedStatement(
+            sql: """
+                SELECT app FROM notification INDEXED BY notificationUnprocessed
+                WHERE processedAt IS NULL AND app > ? ORDER BY app LIMIT 1
+                """)
+        ofApp = try database.cachedStatement(
+            sql: """
+                SELECT position, uuid FROM notification INDEXED BY notificationUnprocessed
+                WHERE processedAt IS NULL AND app = ? AND position > ? ORDER BY position
+                """)
+    }
+
+    /// The positions of at most `limit` notifications: the first of each app, the second of each, and so on.
+    ///
+    /// `app`: where the turns begin, behind it; the apps before come after the last.
+    func positions(limit: Int, behind app: String) throws -> [Int64] {
+        var lines = try heads(limit: limit, behind: app)
+        var left = limit - lines.count
+        while left > 0 {
+            let open = lines.indices.filter { !lines[$0].isComplete }
+            guard !open.isEmpty else { break }
+            let share = max(1, left / open.count)
+            for index in open.prefix(left) {
+                let more = try positions(of: lines[index].app, after: lines[index].positions.last ?? 0, count: share)
+                lines[index].positions += more
+                lines[index].isComplete = more.count < share
+                left -= more.count
+            }
+        }
+        let longest = lines.map(\.positions.count).max() ?? 0
+        return (0..<longest).flatMap { turn in
+            lines.compactMap { turn < $0.positions.count ? $0.positions[turn] : nil }
+        }
+    }
+
+    /// The first notification of each app that has any, of so many apps.
+    private func heads(limit: Int, behind start: String) throws -> [Line] {
+        var lines: [Line] = []
+        // Those behind the start, then those up to it.
+        for (start, end) in [(start, nil), ("", start)] where start != end {
+            var last = start
+            while lines.count < limit, let app = try String.fetchOne(nextApp, arguments: [last]) {
+                if let end, app > end { break }
+                let positions = try positions(of: app, after: 0, count: 1)
+                if !positions.isEmpty { lines.append(Line(app: app, positions: positions)) }
+                last = app
+            }
+        }
+        return lines
+    }
+
+    private func positions(of app: String, after position: Int64, count: Int) throws -> [Int64] {
+        var found: [Int64] = []
+        let rows = try Row.fetchCursor(ofApp, arguments: [app, position])
+        while found.count < count, let row = try rows.next() {
+            let key = NotificationKey(app: app, notificationUUID: try row.value("uuid"))
+            if !leftOut.contains(key) { found.append(try row.value("position")) }
+        }
+        return found
+    }
+}
