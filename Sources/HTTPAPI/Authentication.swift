@@ -3,7 +3,7 @@ import HTTPTypes
 import HummingbirdCore
 import NIOCore
 
-/// Finds out which caller a request comes from, at every listener that asks, and slows down whoever guesses.
+/// Finds out which caller a request comes from, at every listener that asks, and tells whoever keeps failing to wait.
 package struct Authenticator: Sendable {
     private let resolver: CallerResolver
     private let failedAttempts: FailedAttempts

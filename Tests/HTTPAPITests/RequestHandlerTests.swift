@@ -23,7 +23,7 @@ struct RequestHandlerTests {
         }
     }
 
-    @Test func `a source that keeps failing is slowed down, a right token is let in all the same`() async throws {
+    @Test func `a source that keeps failing is told to wait, a right token is let in all the same`() async throws {
         let fixture = try await RequestHandlerFixture()
         var statuses: [Int] = []
         for _ in 0..<31 { statuses.append(try await fixture.send(.get, "/v1/apps", token: "wrong").status) }

@@ -1,11 +1,13 @@
 import Synchronization
 
-/// Counts failed attempts to authenticate by where they came from (``SourceNetwork``) and by whom they claim to be, so that
-/// guessing is slow.
+/// Counts failed attempts to authenticate by where they came from (``SourceNetwork``) and by whom they claim to be, and tells
+/// whoever fails too often to wait.
 ///
-/// Whoever fails more often than `allowedPerWindow` in a window is told to wait; a right credential is let in all the same, so
-/// that nobody can shut a caller out by failing in its name. Keys: source, claim. Bound: `maximumCounts`; those beyond are
-/// counted together, so that nobody makes the others forgotten.
+/// More failures than `allowedPerWindow` in a window are answered with 429 in the place of 401. That is all: each credential is
+/// looked at, and a right one is let in, so that nobody can shut a caller out by failing in its name. It quiets clients that
+/// repeat a wrong credential and heed `Retry-After`, and does not bound how often somebody can guess: what is guessed in vain is
+/// a token's 256 random bits, or a signature. Keys: source, claim. Bound: `maximumCounts`; those beyond are counted together, so
+/// that nobody makes the others forgotten.
 package final class FailedAttempts: Sendable {
     package static let allowedPerWindow = 30
     static let window = Duration.seconds(60)

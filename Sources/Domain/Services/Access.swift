@@ -7,7 +7,7 @@ package struct Access: Sendable {
     package let registry: CallerRegistry
     /// Finds the caller of a request.
     package let resolver: CallerResolver
-    /// Slows guessing down, at all listeners together.
+    /// Tells whoever keeps failing to wait, at all listeners together.
     package let failedAttempts: FailedAttempts
     /// Tells the audit of failures to authenticate.
     package let failures: AuthenticationFailures
