@@ -22,13 +22,7 @@ package struct AuditDirectory: Sendable {
 
     /// Every segment that is there, by number.
     package func segments() throws(AuditFileError) -> [Segment] {
-        let names: [String]
-        do {
-            names = try FileManager.default.contentsOfDirectory(atPath: path)
-        } catch {
-            throw AuditFileError(path, "cannot be read: \((error as NSError).localizedDescription)")
-        }
-        return names.compactMap { Segment(name: $0) }.sorted { $0.number < $1.number }
+        try names().compactMap { Segment(name: $0) }.sorted { $0.number < $1.number }
     }
 
     /// One file of records.
@@ -62,10 +56,20 @@ package struct AuditDirectory: Sendable {
     /// Where the sealed key of a chain is kept.
     package func keyPath(chain: String) -> String { "\(path)/\(chain).key" }
 
-    /// Every chain whose key is kept here.
-    package func chainsWithKeys() -> [String] {
-        ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).filter { $0.hasSuffix(".key") }
-            .map { String($0.dropLast(4)) }.sorted()
+    /// Every chain whose key is kept here; none where there is no directory.
+    ///
+    /// - Throws: `AuditFileError` when the directory cannot be read: there may be keys then.
+    package func chainsWithKeys() throws(AuditFileError) -> [String] {
+        if access(path, F_OK) != 0, errno == ENOENT { return [] }
+        return try names().filter { $0.hasSuffix(".key") }.map { String($0.dropLast(4)) }.sorted()
+    }
+
+    private func names() throws(AuditFileError) -> [String] {
+        do {
+            return try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw AuditFileError(path, "cannot be read: \((error as NSError).localizedDescription)")
+        }
     }
 
     /// Whether a segment is there and holds no record: a crash or a full disk ended the making of it.

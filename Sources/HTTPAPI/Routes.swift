@@ -249,7 +249,7 @@ package enum Routes {
             Route(.get, key, .open, handler: keys.get),
             Route(.delete, key, .open, handler: keys.delete),
             Route(.post, key + ":import", .open, body: .secretPEM, handler: keys.importKey)
-                .taking(bodyBytes: KeyRoutes.maximumKeyBytes),
+                .taking(bodyBytes: KeyFacts.maximumFileBytes),
             Route(.post, key + ":check", .open, handler: keys.check),
             Route(.post, key + ":activate", .open, body: .optionalJSON, handler: keys.activate),
             Route(.post, key + ":retire", .open, handler: keys.retire),

@@ -9,10 +9,7 @@ extension KeyCustodian: KeyAdministration {
     package func overview() async -> KeyOverview { overviewNow() }
 
     package func key(_ keyID: String) async throws(ServiceError) -> KeyDetails {
-        guard let key = overviewNow().keys.first(where: { $0.facts.keyID == keyID }) else {
-            throw ServiceError(.keyNotFound, "There is no key `\(keyID)`; `purser keys list` shows all.")
-        }
-        return key
+        try details(keyID)
     }
 
     package func importKey(_ request: KeyImport, by actor: Actor) async throws(ServiceError) -> KeyDetails {
@@ -41,7 +38,7 @@ extension KeyCustodian: KeyAdministration {
             self.ring.replace(.imported, with: self.ring.entries(of: .imported) + [entry])
             self.noteFirstSight(at: key.importedAt)
             self.logger.notice("A key was imported", metadata: ["key_id": "\(key.keyID)", "by": "\(actor.name)"])
-            await self.save()
+            await self.saveNow()
             return try await self.key(key.keyID)
         }
     }
@@ -78,9 +75,7 @@ extension KeyCustodian: KeyAdministration {
             for act in acts { try await self.audit.record(act) }
             let now = self.clock.now()
             let change: @Sendable (inout KeyStates, [KeyFacts]) -> Void = { states, keys in
-                for app in changed {
-                    KeyRoles.activate(keyID, for: app, cause: .operator, keys: keys, at: now, in: &states)
-                }
+                KeyRoles.activate(keyID, for: changed, cause: .operator, keys: keys, at: now, in: &states)
             }
             // On the disk first: what was answered as active is so after a crash, too.
             var next = self.ring.decided
@@ -102,10 +97,11 @@ extension KeyCustodian: KeyAdministration {
         try await acts.run { () throws(ServiceError) in
             let details = try await self.key(keyID)
             try Self.requireUndeclared(details)
-            try Self.requireInactive(details)
-            guard details.state == .standby else { return details }
-            let now = self.clock.now()
-            self.ring.decide { states, _ in states.histories[keyID]?.retiredAt = now }
+            if details.state == .revoked { throw Self.revoked(keyID) }
+            guard details.state != .retired else { return details }
+            // Looked at and done at once: a take-over waits for no act.
+            let apps = self.ring.retire(keyID, at: self.clock.now())
+            guard apps.isEmpty else { throw Self.signing(keyID, for: apps) }
             try await self.takeAway(AuditAct(.keyRetired, by: actor, keyID: keyID))
             return try await self.key(keyID)
         }
@@ -116,28 +112,16 @@ extension KeyCustodian: KeyAdministration {
             let details = try await self.key(keyID)
             try Self.requireUndeclared(details)
             guard details.state != .revoked else { return details }
-            let now = self.clock.now()
-            self.ring.decide { states, keys in
-                states.histories[keyID]?.revokedAt = now
-                KeyRoles.promoteStandbys(
-                    for: details.activeApps, cause: .operator, keys: keys, at: now, in: &states)
-            }
-            // The private half goes with the last signature that uses it.
-            let source = details.facts.source
-            self.ring.replace(
-                source,
-                with: self.ring.entries(of: source).map { entry in
-                    entry.facts.keyID == keyID ? KeyRing.Entry(facts: entry.facts, key: nil) : entry
-                })
+            let successors = self.ring.revoke(keyID, at: self.clock.now())
             // What has read its file forgets it, too.
-            if source == .directory { await self.lookAtDirectories(isFirst: false) }
-            let successors = details.activeApps.map { app in
-                "\(app)=\(self.ring.assignments.activeKeyIDs[app] ?? "none")"
-            }
+            if details.facts.source == .directory { await self.lookAtDirectories(isFirst: false) }
             try await self.takeAway(
                 AuditAct(
                     .keyRevoked, by: actor, keyID: keyID,
-                    details: ["was": details.state.rawValue, "successors": successors.joined(separator: ",")]))
+                    details: [
+                        "was": details.state.rawValue,
+                        "successors": successors.map { "\($0)=\($1 ?? "none")" }.joined(separator: ","),
+                    ]))
             return try await self.key(keyID)
         }
     }
@@ -152,24 +136,21 @@ extension KeyCustodian: KeyAdministration {
                         ? "Key `\(keyID)` comes from a directory; remove its file there."
                         : "Key `\(keyID)` is declared by the configuration; remove it there.")
             }
-            try Self.requireInactive(details)
             // Gone from memory whatever the disk does; what stays on the disk then is told.
-            self.ring.replace(
-                .imported, with: self.ring.entries(of: .imported).filter { $0.facts.keyID != keyID })
+            let changes = self.ring.close(keyID, because: "it is being deleted")
+            guard changes.isEmpty else { throw Self.needed(details, changes) }
             self.minter.forgetRetired(self.settings.apps.all)
             do throws(ServiceError) {
                 _ = try await self.store.deleteImportedKey(id: keyID)
             } catch {
-                await self.reopen()
+                _ = self.ring.close(keyID, because: "it could not be deleted from the store; delete it again")
                 throw error
             }
-            self.ring.decide { states, _ in
-                states.roles = states.roles.filter { $0.keyID != keyID }
-                states.histories[keyID] = nil
-            }
+            self.ring.forget(keyID)
             await self.audit.settle(AuditAct(.keyDeleted, by: actor, keyID: keyID))
             self.logger.notice("A key was deleted", metadata: ["key_id": "\(keyID)", "by": "\(actor.name)"])
-            await self.save()
+            await self.overwriteRemoved()
+            await self.saveNow()
         }
     }
 }
@@ -182,6 +163,8 @@ extension KeyCustodian {
         let details = try await key(keyID)
         try requireSignable(details)
         guard let signer = ring.key(keyID) else { throw Self.closed(details) }
+        // Tokens of a key that is out of use are kept no longer than this takes.
+        defer { minter.forgetRetired(settings.apps.all) }
         var findings: [KeyCheck.Finding] = []
         for app in settings.apps.all where (apps ?? details.facts.apps).contains(app.slug) {
             let token = try minter.token(with: signer, for: app)
@@ -230,8 +213,16 @@ extension KeyCustodian {
             cause: failure.cause ?? failure.message)
     }
 
-    /// Takes the imported keys in again, after one that could not be deleted.
-    private func reopen() async { try? await openImportedKeys() }
+    /// Sees to it that what was removed, or sealed anew, stands nowhere in the store's files any more.
+    func overwriteRemoved() async {
+        do throws(ServiceError) {
+            try await store.overwriteRemoved()
+        } catch {
+            logger.warning(
+                "Sealed secrets that were removed or sealed anew stay in the store's log until it is closed",
+                metadata: ["cause": "\(error.cause ?? error.message)"])
+        }
+    }
 
     private nonisolated func requireNew(_ key: ImportedKey) throws(ServiceError) {
         if ring.facts.contains(where: { $0.keyID == key.keyID }) { throw Self.taken(key.keyID) }
@@ -245,9 +236,7 @@ extension KeyCustodian {
     }
 
     private nonisolated func requireSignable(_ details: KeyDetails) throws(ServiceError) {
-        if details.state == .revoked {
-            throw ServiceError(.keyConflict, "Key `\(details.facts.keyID)` is revoked; import another one.")
-        }
+        if details.state == .revoked { throw Self.revoked(details.facts.keyID) }
         guard ring.key(details.facts.keyID) != nil else { throw Self.closed(details) }
     }
 
@@ -278,11 +267,23 @@ extension KeyCustodian {
             .keyConflict, "Key `\(details.facts.keyID)` is declared by the configuration; change its `state` there.")
     }
 
-    private static func requireInactive(_ details: KeyDetails) throws(ServiceError) {
-        guard !details.activeApps.isEmpty else { return }
-        throw ServiceError(
+    private static func revoked(_ keyID: String) -> ServiceError {
+        ServiceError(.keyConflict, "Key `\(keyID)` is revoked; import another one.")
+    }
+
+    private static func signing(_ keyID: String, for apps: [String]) -> ServiceError {
+        ServiceError(
             .keyConflict,
-            "Key `\(details.facts.keyID)` signs for \(details.activeApps.joined(separator: ", ")); activate another one first, or revoke it."
+            "Key `\(keyID)` signs for \(apps.joined(separator: ", ")); activate another one first, or revoke it.")
+    }
+
+    /// Why a key cannot be deleted without which another one would sign.
+    private static func needed(_ details: KeyDetails, _ changes: [String: String?]) -> ServiceError {
+        guard details.activeApps.isEmpty else { return signing(details.facts.keyID, for: details.activeApps) }
+        let others = changes.sorted { $0.key < $1.key }.map { "\($0) by `\($1 ?? "")`" }
+        return ServiceError(
+            .keyConflict,
+            "Without key `\(details.facts.keyID)` the configuration decides again who signs: \(others.joined(separator: ", ")). Activate the key that is to sign first."
         )
     }
 

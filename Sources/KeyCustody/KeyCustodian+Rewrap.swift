@@ -12,21 +12,7 @@ extension KeyCustodian {
         try await acts.run { () throws(ServiceError) in
             let before = self.vault.masterKeyID
             try await self.takeNextMasterKey()
-            let change = try await self.sealAnew()
-            await self.audit.settle(
-                AuditAct(
-                    .masterKeyChanged, by: actor,
-                    details: [
-                        "from": before, "to": change.masterKeyID, "rewrapped": String(change.rewrapped),
-                        "failures": String(change.failures.count),
-                    ]))
-            self.logger.notice(
-                "Secrets were sealed under another master key",
-                metadata: [
-                    "master_key_id": "\(change.masterKeyID)", "count": "\(change.rewrapped)",
-                    "failures": "\(change.failures.count)",
-                ])
-            return change
+            return try await self.sealAnew(from: before, by: actor)
         }
     }
 
@@ -34,15 +20,39 @@ extension KeyCustodian {
     func finishRewrap() async {
         guard case .made = vault.source, vault.hasEarlierKeys else { return }
         do throws(ServiceError) {
-            let change = try await sealAnew()
-            logger.notice(
-                "Ended a change of the master key that was broken off",
-                metadata: ["master_key_id": "\(change.masterKeyID)", "count": "\(change.rewrapped)"])
+            _ = try await sealAnew(from: nil, by: .daemon)
         } catch {
             logger.error(
                 "A change of the master key that was broken off could not be ended; run `purser keys rewrap`",
                 metadata: ["cause": "\(error.cause ?? error.message)"])
         }
+    }
+
+    /// Seals everything under the present master key, and puts on record what became of it.
+    ///
+    /// `before`: the id of the master key until now; nil where an earlier run has changed it.
+    private func sealAnew(from before: String?, by actor: Actor) async throws(ServiceError) -> MasterKeyChange {
+        var act = AuditAct(.masterKeyChanged, by: actor, details: ["to": vault.masterKeyID])
+        act.details["from"] = before
+        let change: MasterKeyChange
+        do throws(ServiceError) {
+            change = try await sealAnew()
+        } catch {
+            // The other master key seals from now on, whatever is still sealed under the one before.
+            act.details["outcome"] = "failed"
+            await audit.settle(act)
+            throw error
+        }
+        act.details["rewrapped"] = String(change.rewrapped)
+        act.details["failures"] = String(change.failures.count)
+        await audit.settle(act)
+        logger.notice(
+            "Secrets were sealed under another master key",
+            metadata: [
+                "master_key_id": "\(change.masterKeyID)", "count": "\(change.rewrapped)",
+                "failures": "\(change.failures.count)",
+            ])
+        return change
     }
 
     /// Makes the next master key the one that seals: one of the service's own, or what the operator has put first in the file.
@@ -67,7 +77,10 @@ extension KeyCustodian {
             guard record.masterKeyID != present else { return nil }
             let identity =
                 record.kind == .installation ? SecretIdentity.installationSecret(record.name) : identities[record.name]
-            guard let identity else { return nil }
+            guard let identity else {
+                failures.withLock { $0[record.name] = "key \(record.name) is sealed, and nothing is known of it" }
+                return nil
+            }
             do throws(SealingError) {
                 let sealed = try vault.rewrapped(SealedSecret(bytes: record.sealed), as: identity)
                 return record.replacing(sealed: sealed.bytes, masterKeyID: sealed.masterKeyID)
@@ -76,19 +89,22 @@ extension KeyCustodian {
                 return nil
             }
         }
+        if count > 0 { await overwriteRemoved() }
         let inStore = Set(try await store.sealedSecrets().map(\.masterKeyID))
         let files = await Blocking.run { [vault, settings] in
-            SealedFileRewrap(settings.sealedFiles(), with: vault, alsoNeeded: inStore)
+            SealedFileRewrap(settings.sealedFiles, with: vault, alsoNeeded: inStore)
         }
         if let problem = files.cleaningProblem {
             logger.warning(
                 "The earlier master key could not be taken out of its file; the next rewrap does it",
                 metadata: ["cause": "\(problem)"])
         }
+        let all = failures.withLock { $0.sorted { $0.key < $1.key }.map(\.value) } + files.failures
+        // What still needs an earlier key may not lose it.
+        let mayBeCleaned = all.isEmpty && !vault.hasEarlierKeys
         return MasterKeyChange(
-            masterKeyID: present, rewrapped: count + files.count,
-            failures: failures.withLock { $0.sorted { $0.key < $1.key }.map(\.value) } + files.failures,
-            fileToClean: vault.fileToClean)
+            masterKeyID: present, rewrapped: count + files.count, failures: all,
+            fileToClean: mayBeCleaned ? vault.fileToClean : nil)
     }
 }
 
@@ -100,16 +116,24 @@ private struct SealedFileRewrap: Sendable {
     private(set) var failures: [String] = []
     private(set) var cleaningProblem: String?
 
-    init(_ files: [SealedFile], with vault: SecretVault, alsoNeeded inStore: Set<String>) {
+    init(_ files: () throws -> [SealedFile], with vault: SecretVault, alsoNeeded inStore: Set<String>) {
         var needed = inStore
-        for file in files {
-            do throws(SecretFileError) {
-                if try file.rewrap(with: vault) { count += 1 }
-            } catch {
-                failures.append("\(error)")
-                if let masterKeyID = file.masterKeyID { needed.insert(masterKeyID) }
+        // A file that cannot be read may need any of the earlier keys.
+        var isAllNeeded = false
+        do {
+            for file in try files() {
+                do throws(SecretFileError) {
+                    if try file.rewrap(with: vault) { count += 1 }
+                } catch {
+                    failures.append("\(error)")
+                    if let masterKeyID = file.masterKeyID { needed.insert(masterKeyID) } else { isAllNeeded = true }
+                }
             }
+        } catch {
+            failures.append("\(error)")
+            isAllNeeded = true
         }
+        guard !isAllNeeded else { return }
         do throws(SecretFileError) {
             try vault.forgetEarlier(except: needed)
         } catch {

@@ -14,12 +14,12 @@ package actor KeyCustodian {
         package var apps: AppCatalog
         package var directories: [KeyDirectory]
         package var warnings: KeyWarningPolicy
-        /// Secrets that are sealed in files, besides those in the store.
-        package var sealedFiles: @Sendable () -> [SealedFile]
+        /// Secrets that are sealed in files, besides those in the store; throws where they cannot be listed.
+        package var sealedFiles: @Sendable () throws -> [SealedFile]
 
         package init(
             apps: AppCatalog, directories: [KeyDirectory] = [], warnings: KeyWarningPolicy = KeyWarningPolicy(),
-            sealedFiles: @escaping @Sendable () -> [SealedFile] = { [] }
+            sealedFiles: @escaping @Sendable () throws -> [SealedFile] = { [] }
         ) {
             self.apps = apps
             self.directories = directories
@@ -48,6 +48,7 @@ package actor KeyCustodian {
     private var hasSavingFailed = false
     /// What was wrong with the directories at the last look.
     private(set) var directoryProblems: [String] = []
+    private var lastLook: Look?
     private var toldWarnings: Set<String> = []
     private var toldTakeovers: Set<KeyRole> = []
 
@@ -90,7 +91,7 @@ package actor KeyCustodian {
                     "since": "\(role.since.formatted(.iso8601))",
                 ])
         }
-        await save()
+        await saveNow()
     }
 
     /// Opens what is imported; a key whose id the configuration has taken since stays closed.
@@ -171,7 +172,7 @@ package actor KeyCustodian {
         ring.decide { states, keys in KeyRoles.chooseFromDirectories(keys: keys, at: now, in: &states) }
         minter.forgetRetired(settings.apps.all)
         await tellOfDirectoryKeys(before: before.map(\.keyID), now: facts.map(\.keyID), activeBefore: activeBefore)
-        await save()
+        await saveNow()
     }
 
     /// Records and logs what a directory has brought and taken away.
@@ -203,10 +204,16 @@ package actor KeyCustodian {
     ///
     /// To be called each second, and at the end. A failure is logged when it begins.
     package func save() async {
-        let decided = ring.decided
+        let save: @Sendable () async throws(ServiceError) -> Void = { await self.saveNow() }
+        // It throws nothing of its own.
+        try? await acts.run(save)
+    }
+
+    /// The same within an act, or at the start: nothing else keeps what was decided meanwhile.
+    func saveNow() async {
         await recordTakeovers()
-        gauges.record(overviewNow(), takeovers: ring.takeovers.count)
-        tellOfWarnings()
+        tell()
+        let decided = ring.decided
         guard decided != saved else { return }
         do throws(ServiceError) {
             try await keep(decided)
@@ -253,27 +260,55 @@ package actor KeyCustodian {
 
     /// Every key as an operator may see it.
     package func overviewNow() -> KeyOverview {
-        let (assignments, decided, now) = (ring.assignments, ring.decided, clock.now())
-        let keys = ring.facts.map { facts in
-            let state = assignments.states[facts.keyID] ?? .standby
-            let history = decided.histories[facts.keyID]
-            return KeyDetails(
-                facts: facts, state: state, activeApps: assignments.apps(of: facts.keyID), history: history,
-                warnings: settings.warnings.warnings(about: facts, state, history, at: now))
-        }
+        let (view, now) = (ring.view, clock.now())
+        let keys = view.facts.map { details($0, view, at: now) }
         let order: [KeyStatus.State] = [.active, .standby, .retired, .revoked]
         return KeyOverview(
             masterKeyID: vault.masterKeyID,
-            keys: order.flatMap { state in keys.filter { $0.state == state } }, directoryProblems: directoryProblems)
+            keys: order.flatMap { state in keys.filter { $0.state == state } },
+            appsWithoutStandby: view.assignments.appsWithoutStandby, directoryProblems: directoryProblems)
     }
 
-    /// Logs a warning when it begins to hold.
-    private func tellOfWarnings() {
+    /// One key.
+    ///
+    /// - Throws: `keyNotFound`
+    func details(_ keyID: String) throws(ServiceError) -> KeyDetails {
+        let view = ring.view
+        guard let facts = view.facts.first(where: { $0.keyID == keyID }) else {
+            throw ServiceError(.keyNotFound, "There is no key `\(keyID)`; `purser keys list` shows all.")
+        }
+        return details(facts, view, at: clock.now())
+    }
+
+    private nonisolated func details(_ facts: KeyFacts, _ view: KeyRing.View, at now: Date) -> KeyDetails {
+        let state = view.assignments.states[facts.keyID] ?? .standby
+        let history = view.decided.histories[facts.keyID]
+        return KeyDetails(
+            facts: facts, state: state, activeApps: view.assignments.apps(of: facts.keyID), history: history,
+            warnings: settings.warnings.warnings(about: facts, state, history, at: now))
+    }
+
+    /// Brings metrics up to date and logs warnings that begin to hold, when something has changed or a minute has passed.
+    private func tell() {
+        let look = Look(
+            generation: ring.view.generation, directoryProblems: directoryProblems,
+            minute: Int((clock.now().timeIntervalSince1970 / 60).rounded(.down)))
+        guard look != lastLook else { return }
+        lastLook = look
         let overview = overviewNow()
+        gauges.record(overview, takeovers: ring.takeovers.count)
         let aboutKeys = overview.keys.flatMap { key in key.warnings.map { "\(key.facts.keyID): \($0)" } }
-        let warnings = Set(aboutKeys + KeyWarningPolicy.warnings(aboutAppsOf: overview, settings.apps))
+        let warnings = Set(aboutKeys + overview.appsWithoutStandby.map { "app \($0) has no standby key" })
         for warning in warnings.subtracting(toldWarnings).sorted() { logger.warning("Keys: \(warning)") }
         toldWarnings = warnings
+    }
+
+    /// What metrics and warnings follow from.
+    private struct Look: Equatable {
+        let generation: Int
+        let directoryProblems: [String]
+        /// Since 1970: keys grow old.
+        let minute: Int
     }
 }
 

@@ -32,8 +32,7 @@ package struct KeyDirectory: Sendable, Equatable {
         guard name.hasSuffix(suffix) else { return nil }
         let stem = name.dropLast(suffix.count)
         let id = prefixes.first { stem.hasPrefix($0) }.map { stem.dropFirst($0.count) } ?? stem
-        let isID = (1...64).contains(id.utf8.count) && id.utf8.allSatisfy { Self.isLetterOrDigit($0) }
-        return isID ? String(id) : nil
+        return KeyFacts.isKeyID(id) ? String(id) : nil
     }
 
     /// What is wrong with directories and their files, one line each.
@@ -46,15 +45,6 @@ package struct KeyDirectory: Sendable, Equatable {
 
     /// Whether a file is meant to hold a key.
     static func isKeyFile(_ name: String) -> Bool { name.hasSuffix(suffix) && !name.hasPrefix(".") }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-            UInt8(ascii: "a")...UInt8(ascii: "z"):
-            true
-        default: false
-        }
-    }
 }
 
 /// Reads directories of keys, and again only what has changed.

@@ -1,3 +1,4 @@
+package import Domain
 package import OpenSSL
 
 /// Why a key file is refused: which key, which file, what is wrong and what to do.
@@ -11,9 +12,6 @@ package struct KeyFileError: Error, Sendable, Equatable, CustomStringConvertible
 
 /// Reads a key file that nobody else can read.
 package enum KeyFile {
-    /// The largest file read, in bytes; a P-256 key takes less than 300.
-    package static let maximumBytes = 16 * 1024
-
     /// Reads and parses a key.
     ///
     /// - Throws: `KeyFileError`; where permissions are the problem it names the `chmod` to run.
@@ -24,7 +22,8 @@ package enum KeyFile {
         let text: SecureBytes
         do throws(SecretFileError) {
             text = try SecretFile.read(
-                declaration.path, allowsGroupRead: declaration.source.allowsGroupRead, maximumBytes: maximumBytes)
+                declaration.path, allowsGroupRead: declaration.source.allowsGroupRead,
+                maximumBytes: KeyFacts.maximumFileBytes)
         } catch {
             throw refusal(error.problem)
         }
@@ -38,5 +37,52 @@ package enum KeyFile {
     /// What is wrong with the file's type or permissions, if anything; used by `purser config check` too.
     package static func permissionProblem(_ declaration: KeyDeclaration) -> String? {
         SecretFile.permissionProblem(declaration.path, allowsGroupRead: declaration.source.allowsGroupRead)
+    }
+}
+
+/// One In-App Purchase key as the configuration declares it.
+package struct KeyDeclaration: Sendable, Equatable {
+    /// Apple's key id: the token's `kid`.
+    package let keyID: String
+    /// Apple's issuer id: the token's `iss`.
+    package let issuerID: String
+    /// The `.p8` file.
+    package let path: String
+    /// Where the file comes from.
+    package let source: Source
+    package let state: KeyStatus.State
+    /// The apps it signs for, by slug.
+    package let apps: [String]
+
+    package enum Source: Sendable, Equatable {
+        /// A file that the configuration names. Group-readable only where the operator says so (Kubernetes `fsGroup`).
+        case file(allowsGroupRead: Bool)
+        /// A file of `$CREDENTIALS_DIRECTORY`, which systemd shows group-readable from version 254 on.
+        case credential
+
+        var allowsGroupRead: Bool {
+            switch self {
+            case .file(let allowed): allowed
+            case .credential: true
+            }
+        }
+
+        var kind: KeyFacts.Source {
+            switch self {
+            case .file: .file
+            case .credential: .credential
+            }
+        }
+    }
+
+    package init(
+        keyID: String, issuerID: String, path: String, source: Source, state: KeyStatus.State, apps: [String]
+    ) {
+        self.keyID = keyID
+        self.issuerID = issuerID
+        self.path = path
+        self.source = source
+        self.state = state
+        self.apps = apps
     }
 }

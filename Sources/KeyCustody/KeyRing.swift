@@ -27,6 +27,8 @@ package final class KeyRing: Sendable {
         var decided: KeyStates
         private(set) var assignments: KeyAssignments
         private(set) var keys: [String: Key] = [:]
+        /// Counts the changes.
+        private(set) var generation = 0
 
         init(_ entries: [Entry], _ decided: KeyStates) {
             self.entries = entries
@@ -37,10 +39,30 @@ package final class KeyRing: Sendable {
 
         var facts: [KeyFacts] { entries.map(\.facts) }
 
+        /// Takes the private half of a key away, and says why where it is a problem.
+        mutating func close(_ keyID: String, because problem: String?) {
+            guard let index = entries.firstIndex(where: { $0.facts.keyID == keyID }) else { return }
+            var facts = entries[index].facts
+            if let problem { facts.problem = problem }
+            entries[index] = Entry(facts: facts, key: nil)
+            refresh()
+        }
+
         mutating func refresh() {
             keys = Dictionary(entries.compactMap { entry in entry.key.map { ($0.keyID, $0) } }) { first, _ in first }
             assignments = KeyAssignments(facts, decided)
+            generation += 1
         }
+    }
+
+    /// Everything but the keys themselves, as it is at one moment.
+    struct View: Sendable {
+        /// Another one whenever something has changed but the last uses.
+        let generation: Int
+        let facts: [KeyFacts]
+        let assignments: KeyAssignments
+        /// What has been decided, and when each key was last used.
+        let decided: KeyStates
     }
 
     private let state: Mutex<State>
@@ -124,7 +146,7 @@ package final class KeyRing: Sendable {
                 state.assignments.standbyKeyIDs[app.slug]?.contains(keyID) == true
             else { return false }
             KeyRoles.activate(
-                keyID, for: app.slug, cause: .takeover, keys: state.facts, at: now, in: &state.decided)
+                keyID, for: [app.slug], cause: .takeover, keys: state.facts, at: now, in: &state.decided)
             state.refresh()
             return true
         }
@@ -136,6 +158,45 @@ package final class KeyRing: Sendable {
             let value = change(&state.decided, state.facts)
             state.refresh()
             return value
+        }
+    }
+
+    /// Takes a key out of standby for all of its apps.
+    ///
+    /// - Returns: the apps that it signs for; unless there are none, nothing has changed.
+    func retire(_ keyID: String, at now: Date) -> [String] {
+        decide { states, keys in KeyRoles.retire(keyID, keys: keys, at: now, in: &states) }
+    }
+
+    /// Takes a key out of use for good; its private half goes with the last signature that uses it.
+    ///
+    /// - Returns: the apps that it has signed for, each with the key that does so now.
+    func revoke(_ keyID: String, at now: Date) -> [(app: String, successor: String?)] {
+        state.withLock { state in
+            let apps = KeyRoles.revoke(keyID, keys: state.facts, at: now, in: &state.decided)
+            state.close(keyID, because: nil)
+            return apps.map { ($0, state.assignments.activeKeyIDs[$0]) }
+        }
+    }
+
+    /// Takes a key out of memory that is to be deleted; what is known of it stays until ``forget(_:)``.
+    ///
+    /// - Parameter problem: what is said of it meanwhile.
+    /// - Returns: who would sign in its place, by app; unless this is empty, nothing has changed.
+    func close(_ keyID: String, because problem: String) -> [String: String?] {
+        state.withLock { state in
+            let changes = KeyRoles.changes(byForgetting: keyID, keys: state.facts, state.decided)
+            if changes.isEmpty { state.close(keyID, because: problem) }
+            return changes
+        }
+    }
+
+    /// Forgets a key that was deleted, and what was decided about it.
+    func forget(_ keyID: String) {
+        state.withLock { state in
+            state.entries.removeAll { $0.facts.keyID == keyID }
+            KeyRoles.forget(keyID, in: &state.decided)
+            state.refresh()
         }
     }
 
@@ -161,23 +222,28 @@ package final class KeyRing: Sendable {
     }
 
     /// What has been decided, and when each key was last used.
-    var decided: KeyStates {
-        var decided = state.withLock(\.decided)
+    var decided: KeyStates { view.decided }
+
+    var assignments: KeyAssignments { state.withLock(\.assignments) }
+
+    /// All of it at one moment.
+    var view: View {
+        let view = state.withLock { state in
+            View(
+                generation: state.generation, facts: state.facts, assignments: state.assignments,
+                decided: state.decided)
+        }
+        var decided = view.decided
         for (keyID, date) in uses.withLock(\.self) {
             guard let kept = decided.histories[keyID], kept.lastUsedAt.map({ $0 < date }) ?? true else { continue }
             decided.histories[keyID]?.lastUsedAt = date
         }
-        return decided
+        return View(
+            generation: view.generation, facts: view.facts, assignments: view.assignments, decided: decided)
     }
-
-    var assignments: KeyAssignments { state.withLock(\.assignments) }
 
     /// The take-overs in force, in the order in which they happened.
-    package var takeovers: [KeyRole] {
-        assignments.activeRoles.values.filter { $0.cause == .takeover }.sorted {
-            ($0.since, $0.app) < ($1.since, $1.app)
-        }
-    }
+    package var takeovers: [KeyRole] { assignments.takeovers }
 
     /// What an operator may know of the keys at present; those that can sign come first.
     package var statuses: [KeyStatus] {
@@ -214,51 +280,4 @@ extension KeyFacts.Source {
 extension ECPublicKey {
     /// SHA-256 of the SubjectPublicKeyInfo, in hexadecimal digits; nil where it cannot be computed.
     var fingerprint: String? { try? SHA256Digest.hexadecimalDigest(derRepresentation) }
-}
-
-/// One In-App Purchase key as the configuration declares it.
-package struct KeyDeclaration: Sendable, Equatable {
-    /// Apple's key id: the token's `kid`.
-    package let keyID: String
-    /// Apple's issuer id: the token's `iss`.
-    package let issuerID: String
-    /// The `.p8` file.
-    package let path: String
-    /// Where the file comes from.
-    package let source: Source
-    package let state: KeyStatus.State
-    /// The apps it signs for, by slug.
-    package let apps: [String]
-
-    package enum Source: Sendable, Equatable {
-        /// A file that the configuration names. Group-readable only where the operator says so (Kubernetes `fsGroup`).
-        case file(allowsGroupRead: Bool)
-        /// A file of `$CREDENTIALS_DIRECTORY`, which systemd shows group-readable from version 254 on.
-        case credential
-
-        var allowsGroupRead: Bool {
-            switch self {
-            case .file(let allowed): allowed
-            case .credential: true
-            }
-        }
-
-        var kind: KeyFacts.Source {
-            switch self {
-            case .file: .file
-            case .credential: .credential
-            }
-        }
-    }
-
-    package init(
-        keyID: String, issuerID: String, path: String, source: Source, state: KeyStatus.State, apps: [String]
-    ) {
-        self.keyID = keyID
-        self.issuerID = issuerID
-        self.path = path
-        self.source = source
-        self.state = state
-        self.apps = apps
-    }
 }

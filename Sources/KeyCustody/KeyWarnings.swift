@@ -31,20 +31,6 @@ package struct KeyWarningPolicy: Sendable, Equatable {
         return warnings
     }
 
-    /// What is to be said of apps, one sentence each.
-    static func warnings(aboutAppsOf overview: KeyOverview, _ apps: AppCatalog) -> [String] {
-        // One pass through the keys: there may be thousands of apps, and a key may serve all of them.
-        var serving: [String: Int] = [:]
-        var signed: Set<String> = []
-        for key in overview.keys where key.state == .active || key.state == .standby {
-            guard key.facts.problem == nil else { continue }
-            for app in Set(key.facts.apps) { serving[app, default: 0] += 1 }
-            signed.formUnion(key.activeApps)
-        }
-        return apps.all.filter { signed.contains($0.slug) && serving[$0.slug] == 1 }
-            .map { "app \($0.slug) has no standby key" }
-    }
-
     private static func isOver(_ duration: Duration, since date: Date, at now: Date) -> Bool {
         now.timeIntervalSince(date) > TimeInterval(duration.components.seconds)
     }

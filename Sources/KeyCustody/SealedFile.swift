@@ -53,6 +53,7 @@ package struct SealedFile: Sendable {
         return true
     }
 
-    /// Which master key the secret is sealed under; nil for a file that cannot be read.
-    var masterKeyID: String? { (try? read())?.masterKeyID }
+    /// Which master key the secret is sealed under; nil for a file that cannot be read, or does not tell it in a way that this
+    /// version knows.
+    var masterKeyID: String? { (try? read()).flatMap { $0.namesMasterKey ? $0.masterKeyID : nil } }
 }

@@ -26,6 +26,9 @@ package struct SealedSecret: Sendable, Equatable {
     /// Which master key it says that it is under; empty where it is too short to say it.
     var masterKeyIdentifier: ArraySlice<UInt8> { bytes.prefix(Self.headerCount).dropFirst() }
 
+    /// Whether it is of a version that is known, and long enough to say which master key it is under.
+    var namesMasterKey: Bool { bytes.first == Self.version && bytes.count >= Self.headerCount }
+
     /// The same as ``MasterKey/id``.
     var masterKeyID: String { Hexadecimal.encode(masterKeyIdentifier) }
 

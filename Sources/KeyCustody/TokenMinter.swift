@@ -114,11 +114,12 @@ package struct TokenMinter: TokenSource, TokenIssuer {
     ///
     /// - Parameter apps: all that there are.
     func forgetRetired(_ apps: [App]) {
+        let byBundleID = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         let gone = slots.removeAll { keyID, bundleID in
-            !apps.contains { $0.bundleID == bundleID && keys.mayServe(keyID, $0) }
+            byBundleID[bundleID].map { !keys.mayServe(keyID, $0) } ?? true
         }
         for (bundleID, slot) in gone {
-            guard let app = apps.first(where: { $0.bundleID == bundleID }) else { continue }
+            guard let app = byBundleID[bundleID] else { continue }
             slot.withLock { slot in
                 tellUses(&slot, app: app.slug)
                 slot.held = nil
@@ -185,8 +186,10 @@ extension TokenMinter {
     ///
     /// - Parameter apps: the apps whose tokens to tell of.
     package func tellUses(_ apps: [App]) {
-        for app in apps {
-            for slot in slots.all(bundleID: app.bundleID) { slot.withLock { tellUses(&$0, app: app.slug) } }
+        let byBundleID = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
+        for (bundleID, slot) in slots.all {
+            guard let app = byBundleID[bundleID] else { continue }
+            slot.withLock { tellUses(&$0, app: app.slug) }
         }
     }
 

@@ -52,9 +52,9 @@ final class TokenSlots: Sendable {
         }
     }
 
-    /// Every key's slot for one bundle id.
-    func all(bundleID: String) -> [LockedSlot] {
-        slots.withLock { slots in slots.filter { $0.key.bundleID == bundleID }.map(\.value) }
+    /// Every slot with its bundle id.
+    var all: [(bundleID: String, slot: LockedSlot)] {
+        slots.withLock { slots in slots.map { ($0.key.bundleID, $0.value) } }
     }
 
     /// The slot of a token that somebody has asked for before.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Folds the write-ahead log into the file and empties it, for those who wait that nothing of what they removed is left there.
 ///
-/// Erasures that come at the same time share one: whoever asks waits for the next that begins after it asked.
+/// Those who ask at the same time share one: whoever asks waits for the next that begins after it asked.
 final class LogTruncation: Sendable {
     private struct State {
         var isWorking = false
@@ -52,7 +52,7 @@ final class LogTruncation: Sendable {
             _ = try pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
             return .success(())
         } catch {
-            return .failure(StoreFailure.serviceError(error, doing: "empty the log after an erasure"))
+            return .failure(StoreFailure.serviceError(error, doing: "empty the log of what was removed"))
         }
     }
 }

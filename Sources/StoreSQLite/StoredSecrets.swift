@@ -4,13 +4,9 @@ import GRDB
 
 // Sealed secrets: the store keeps them and can open none.
 
-extension SQLiteStore: SealedSecretStore {
+extension SQLiteStore {
     package func sealedSecrets() async throws(ServiceError) -> [SealedSecretRecord] {
         try await read("read the sealed secrets") { try SealedSecretRow.fetchAll(from: $0) }
-    }
-
-    package func keepSealedSecret(_ record: SealedSecretRecord) async throws(ServiceError) -> SealedSecretRecord {
-        try await write("keep a sealed secret") { try SealedSecretRow.fetch(orKeep: record, in: $0) }
     }
 
     package func rewrapSealedSecrets(
@@ -22,6 +18,8 @@ extension SQLiteStore: SealedSecretStore {
             return changed.count
         }
     }
+
+    package func overwriteRemoved() async throws(ServiceError) { try await truncation.run() }
 }
 
 /// A sealed secret as it stands in its table.
@@ -42,24 +40,10 @@ enum SealedSecretRow {
         ).map(record)
     }
 
-    /// The secret that is kept of this kind and name; the one given becomes it where there is none.
-    static func fetch(orKeep record: SealedSecretRecord, in database: Database) throws -> SealedSecretRecord {
-        try insert(record, orIgnore: true, into: database)
-        guard let kept = try fetch(record.kind, record.name, from: database) else {
-            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a sealed secret is missing")
-        }
-        return kept
-    }
-
-    /// Inserts a secret; one of its kind and name is an error unless it is to be left.
-    static func insert(
-        _ record: SealedSecretRecord, orIgnore ignoresTaken: Bool = false, into database: Database
-    ) throws {
+    /// Inserts a secret; one of its kind and name is an error.
+    static func insert(_ record: SealedSecretRecord, into database: Database) throws {
         try database.execute(
-            sql: """
-                INSERT INTO sealedSecret (kind, name, sealed, masterKeyId, createdAt) VALUES (?, ?, ?, ?, ?)
-                \(ignoresTaken ? "ON CONFLICT (kind, name) DO NOTHING" : "")
-                """,
+            sql: "INSERT INTO sealedSecret (kind, name, sealed, masterKeyId, createdAt) VALUES (?, ?, ?, ?, ?)",
             arguments: [
                 record.kind.rawValue, record.name, Data(record.sealed), record.masterKeyID,
                 record.createdAt.milliseconds,

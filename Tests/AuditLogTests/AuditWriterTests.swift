@@ -43,6 +43,21 @@ struct AuditWriterTests {
         #expect(fixture.synchronizations - before < 400)
     }
 
+    @Test func `chains are listed by their keys; a directory that cannot be read has unknown ones, a missing one none`()
+        throws
+    {
+        let fixture = try AuditFixture()
+        #expect(try fixture.directory.chainsWithKeys() == [])
+        try fixture.directory.prepare()
+        for chain in ["b", "a"] {
+            try Data().write(to: URL(filePath: fixture.directory.keyPath(chain: chain)))
+        }
+        #expect(try fixture.directory.chainsWithKeys() == ["a", "b"])
+        let file = fixture.directory.keyPath(chain: "a")
+        #expect(throws: AuditFileError.self) { try AuditDirectory(file).chainsWithKeys() }
+        #expect(throws: AuditFileError.self) { try AuditDirectory("\(file)/below").chainsWithKeys() }
+    }
+
     @Test func `a restart goes on with the chain`() async throws {
         let fixture = try AuditFixture()
         let first = try fixture.open()

@@ -100,6 +100,13 @@ struct ConfigurationKeyDirectoryTests {
         let directory = "keyDirectories: [{ path: /a, issuer: 57246542-96fe-1a63-e053-0824d011072a, apps: [coins] }]\n"
         let served = try ConfigurationFixture.configuration(standby + directory)
         #expect(!served.warnings.contains { $0.message.contains("no active key") })
+        let other = try ConfigurationFixture.configuration(
+            standby.replacing(
+                "apps:\n", with: "apps:\n  gems: { bundleId: com.example.gems, environments: [Sandbox] }\n")
+                + directory.replacing("[coins]", with: "[gems]"))
+        #expect(
+            other.warnings.filter { $0.message.contains("no active key here") }.map(\.key) == ["apps.coins"],
+            "a directory serves the apps that it names")
     }
 
     @Test func `what is said of keys can be set and switched off`() throws {

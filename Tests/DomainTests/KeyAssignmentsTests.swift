@@ -24,7 +24,7 @@ struct KeyAssignmentsTests {
     private func activate(
         _ id: String, _ keys: [KeyFacts], _ states: inout KeyStates, cause: KeyRole.Cause = .operator
     ) {
-        KeyRoles.activate(id, for: "coins", cause: cause, keys: keys, at: now, in: &states)
+        KeyRoles.activate(id, for: ["coins"], cause: cause, keys: keys, at: now, in: &states)
     }
 
     @Test func `without decisions the configuration's active key signs, and all others stand by`() {
@@ -92,17 +92,91 @@ struct KeyAssignmentsTests {
         }
     }
 
+    @Test func `a key that the configuration does not declare any more takes nothing of what was decided with it`() {
+        let keys = [key("A", .file, .active), key("B", .file, .standby), key("D")]
+        let states = decided(keys) { activate("D", keys, &$0) }
+        let removed = [key("B", .file, .standby), key("D")]
+        #expect(KeyAssignments(removed, states).activeKeyIDs == ["coins": "D"])
+        #expect(KeyAssignments(removed, states).standbyKeyIDs == ["coins": ["B"]])
+        #expect(KeyAssignments(keys, states).activeKeyIDs == ["coins": "D"], "and when it comes back")
+        let other = [key("B", .file, .active), key("D")]
+        #expect(KeyAssignments(other, states).activeKeyIDs == ["coins": "B"], "another one is another word")
+    }
+
+    @Test(arguments: [KeyStatus.State.standby, .retired, .revoked])
+    func `a replaced key that is declared otherwise from then on is what it is declared`(state: KeyStatus.State) {
+        let keys = [key("A", .file, .active), key("B", .file, .standby)]
+        let states = decided(keys) { activate("B", keys, &$0, cause: .takeover) }
+        let after = KeyAssignments([key("A", .file, state), key("B", .file, .standby)], states)
+        #expect(after.activeKeyIDs == ["coins": "B"])
+        #expect(after.states == ["A": state, "B": .active])
+    }
+
+    @Test func `a standby key of the configuration that was replaced stays so when the active one is removed`() {
+        let keys = [key("A", .file, .active), key("B", .file, .standby), key("C", .file, .standby)]
+        let states = decided(keys) { states in
+            activate("B", keys, &states, cause: .takeover)
+            activate("C", keys, &states, cause: .takeover)
+        }
+        let after = KeyAssignments([key("B", .file, .standby), key("C", .file, .standby)], states)
+        #expect(after.activeKeyIDs == ["coins": "C"] && after.standbyKeyIDs.isEmpty, "Apple has refused B")
+    }
+
+    @Test func `what was revoked does not sign, whatever declares it afterwards; what was retired does`() {
+        let states = decided([key("A"), key("B")]) { states in
+            states.histories["A"]?.revokedAt = now
+            states.histories["B"]?.retiredAt = now
+        }
+        let revoked = KeyAssignments([key("A", .file, .active)], states)
+        #expect(revoked.activeKeyIDs.isEmpty && revoked.states == ["A": .revoked])
+        let retired = KeyAssignments([key("B", .file, .standby)], states)
+        #expect(retired.standbyKeyIDs == ["coins": ["B"]] && retired.states == ["B": .standby])
+    }
+
     @Test func `the first standby follows a revoked key; an app without one is left without`() {
         let keys = [key("D"), key("E", apps: ["coins", "gems"])]
-        var states = decided(keys) { states in
-            activate("D", keys, &states)
-            states.histories["D"]?.revokedAt = now
-        }
-        KeyRoles.promoteStandbys(for: ["coins"], cause: .operator, keys: keys, at: now, in: &states)
+        var states = decided(keys) { activate("D", keys, &$0) }
+        #expect(KeyRoles.revoke("D", keys: keys, at: now, in: &states) == ["coins"])
         #expect(KeyAssignments(keys, states).activeKeyIDs == ["coins": "E"])
-        states.histories["E"]?.revokedAt = now
-        KeyRoles.promoteStandbys(for: ["coins"], cause: .operator, keys: keys, at: now, in: &states)
+        #expect(KeyRoles.revoke("E", keys: keys, at: now, in: &states) == ["coins"])
         #expect(KeyAssignments(keys, states).activeKeyIDs.isEmpty)
+    }
+
+    @Test func `a key that signs is not retired, whenever it has begun to`() {
+        let keys = [key("A", .file, .active), key("D")]
+        var states = decided(keys)
+        activate("D", keys, &states, cause: .takeover)
+        let before = states
+        #expect(KeyRoles.retire("D", keys: keys, at: now, in: &states) == ["coins"])
+        #expect(states == before)
+        activate("A", keys, &states)
+        #expect(KeyRoles.retire("D", keys: keys, at: now, in: &states).isEmpty)
+        #expect(states.histories["D"]?.retiredAt == now)
+    }
+
+    @Test func `forgetting a key that was decided upon may give its app back to the configuration, and is told before`()
+    {
+        let keys = [key("A", .file, .active), key("D"), key("E", apps: ["gems"])]
+        var states = decided(keys) { activate("D", keys, &$0) }
+        #expect(KeyRoles.changes(byForgetting: "D", keys: keys, states) == ["coins": "A"])
+        _ = KeyRoles.revoke("D", keys: keys, at: now, in: &states)
+        #expect(KeyAssignments(keys, states).activeKeyIDs.isEmpty)
+        #expect(KeyRoles.changes(byForgetting: "D", keys: keys, states) == ["coins": "A"])
+        #expect(KeyRoles.changes(byForgetting: "E", keys: keys, states).isEmpty)
+        activate("A", keys, &states)
+        #expect(KeyRoles.changes(byForgetting: "D", keys: keys, states).isEmpty)
+    }
+
+    @Test func `an app has a standby key only if that could take over for this app`() {
+        let keys = [
+            key("A", .file, .active, apps: ["coins", "gems"]), key("B", .file, .standby, apps: ["coins", "gems"]),
+        ]
+        var states = decided(keys)
+        #expect(KeyAssignments(keys, states).appsWithoutStandby.isEmpty)
+        activate("B", keys, &states)
+        // B stands by for gems still; A, which it has replaced, for nobody.
+        #expect(KeyAssignments(keys, states).states == ["A": .active, "B": .active])
+        #expect(KeyAssignments(keys, states).appsWithoutStandby == ["coins"])
     }
 
     @Test func `a directory gives a key to an app that has none, and to no other`() {

@@ -49,7 +49,8 @@ final class CustodianFixture: Sendable {
 
     func start(
         _ declarations: [KeyDeclaration] = [], directories: [KeyDirectory] = [], masterKey: MasterKeySource? = nil,
-        warnings: KeyWarningPolicy = KeyWarningPolicy(maximumAge: nil, unusedFor: nil)
+        warnings: KeyWarningPolicy = KeyWarningPolicy(maximumAge: nil, unusedFor: nil),
+        sealedFiles: @escaping @Sendable (SecretVault) throws -> [SealedFile] = { _ in [] }
     ) async throws -> Run {
         let ring = try KeyRing(loading: declarations)
         let vault = try SecretVault.open(masterKey ?? self.masterKey).vault
@@ -61,7 +62,8 @@ final class CustodianFixture: Sendable {
         let custodian = KeyCustodian(
             ring: ring, vault: vault, store: store, minter: minter, probe: probe, audit: audit,
             settings: KeyCustodian.Settings(
-                apps: AppCatalog([Self.coins, Self.gems]), directories: directories, warnings: warnings),
+                apps: AppCatalog([Self.coins, Self.gems]), directories: directories, warnings: warnings,
+                sealedFiles: { try sealedFiles(vault) }),
             clock: clock, metrics: NOOPMetricsHandler.instance, logger: logger)
         try await custodian.start()
         return Run(ring: ring, minter: minter, custodian: custodian, vault: vault)

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import KeyCustody
+import Logging
 import OpenSSL
 import TestSupport
 import Testing
@@ -42,6 +43,19 @@ struct KeyCustodianTests {
         let again = try await fixture.start([old])
         #expect(try await again.active() == "NEW", "after a restart, too")
         #expect(try await again.state("OLD") == .retired)
+    }
+
+    @Test func `an imported key goes on signing when the one it has replaced leaves the configuration`() async throws {
+        let (old, next) = (try fixture.files.key("OLD").declaration, try fixture.files.key("NEXT").declaration)
+        let run = try await fixture.start([old])
+        _ = try await run.custodian.importKey(try fixture.request("NEW"), by: mara)
+        _ = try await run.custodian.activate("NEW", apps: nil, unchecked: false, by: mara)
+        let without = try await fixture.start()
+        #expect(try await without.active() == "NEW")
+        let back = try await fixture.start([old])
+        #expect(try await back.active() == "NEW")
+        let another = try await fixture.start([next])
+        #expect(try await another.active() == "NEXT", "the configuration has the last word")
     }
 
     @Test func `the way back is to activate the one before`() async throws {
@@ -163,6 +177,73 @@ struct KeyCustodianTests {
         #expect(try await fixture.store.sealedSecrets().map(\.name) == ["ONE"])
         let gone = await refusal { () throws(ServiceError) in try await run.custodian.key("TWO") }
         #expect(gone?.reason == .keyNotFound)
+    }
+
+    @Test func `a revoked key is not retired, and the error says so`() async throws {
+        let run = try await fixture.start()
+        _ = try await run.custodian.importKey(try fixture.request("ONE"), by: mara)
+        _ = try await run.custodian.retire("ONE", by: mara)
+        #expect(try await run.custodian.retire("ONE", by: mara).state == .retired, "what is so already is no fault")
+        _ = try await run.custodian.revoke("ONE", by: mara)
+        let error = await refusal { () throws(ServiceError) in try await run.custodian.retire("ONE", by: mara) }
+        #expect(error?.reason == .keyConflict && error?.message.contains("is revoked") == true)
+        #expect(try await run.state("ONE") == .revoked)
+    }
+
+    @Test func `a key whose deletion cannot be kept signs no more, stays in sight, and is deleted when asked again`()
+        async throws
+    {
+        let run = try await fixture.start()
+        for id in ["ONE", "TWO"] { _ = try await run.custodian.importKey(try fixture.request(id), by: mara) }
+        _ = try await run.custodian.activate("ONE", apps: nil, unchecked: false, by: mara)
+        await fixture.store.fail()
+        let error = await refusal { () throws(ServiceError) in try await run.custodian.delete("TWO", by: mara) as Void }
+        #expect(error?.reason == .storeUnavailable && fixture.audit.acts(.keyDeleted).isEmpty)
+        #expect(try await run.custodian.key("TWO").facts.problem?.contains("delete it again") == true)
+        #expect(await run.minter.standbyTokens(for: CustodianFixture.coins).isEmpty)
+        await fixture.store.fail(false)
+        try await run.custodian.delete("TWO", by: mara)
+        #expect(fixture.audit.acts(.keyDeleted).map(\.keyID) == ["TWO"])
+        #expect(await run.custodian.overview().keys.map(\.facts.keyID) == ["ONE"])
+        #expect(try await fixture.store.importedKeys().map(\.keyID) == ["ONE"])
+    }
+
+    @Test func `no deletion lets another key sign that nobody has asked for`() async throws {
+        let run = try await fixture.start([try fixture.files.key("LEAKED").declaration])
+        _ = try await run.custodian.importKey(try fixture.request("NEW"), by: mara)
+        _ = try await run.custodian.activate("NEW", apps: nil, unchecked: false, by: mara)
+        _ = try await run.custodian.revoke("NEW", by: mara)
+        #expect(run.ring.activeKeyID(for: CustodianFixture.coins) == nil)
+        let error = await refusal { () throws(ServiceError) in try await run.custodian.delete("NEW", by: mara) as Void }
+        #expect(error?.reason == .keyConflict && error?.message.contains("coins by `LEAKED`") == true)
+        #expect(run.ring.activeKeyID(for: CustodianFixture.coins) == nil)
+        #expect(try await run.state("NEW") == .revoked)
+        _ = try await run.custodian.importKey(try fixture.request("THIRD"), by: mara)
+        _ = try await run.custodian.activate("THIRD", apps: nil, unchecked: false, by: mara)
+        try await run.custodian.delete("NEW", by: mara)
+        #expect(try await run.active() == "THIRD")
+    }
+
+    @Test func `what was deleted is overwritten in the store; where it cannot be, the key is deleted and it is said`()
+        async throws
+    {
+        let run = try await fixture.start()
+        for id in ["ONE", "TWO"] { _ = try await run.custodian.importKey(try fixture.request(id), by: mara) }
+        try await run.custodian.delete("ONE", by: mara)
+        #expect(await fixture.store.overwritten == 1)
+        await fixture.store.failOverwriting()
+        try await run.custodian.delete("TWO", by: mara)
+        #expect(await run.custodian.overview().keys.isEmpty)
+        #expect(fixture.log.lines.count { $0.level == .warning && $0.message.contains("stay in the store's log") } == 1)
+    }
+
+    @Test func `a check leaves no token of a key that is out of use`() async throws {
+        let run = try await fixture.start()
+        for id in ["ONE", "TWO"] { _ = try await run.custodian.importKey(try fixture.request(id), by: mara) }
+        _ = try await run.custodian.retire("ONE", by: mara)
+        for id in ["ONE", "TWO"] { _ = try await run.custodian.check(id, by: mara) }
+        // Told of when a token is forgotten, and once in a while.
+        #expect(fixture.audit.acts(.tokenUsed).map(\.keyID) == ["ONE"])
     }
 
     @Test func `what the configuration declares is changed there alone`() async throws {

@@ -53,7 +53,7 @@ struct KeyFileTests {
             keyID: "A", issuerID: "i", path: fixture.folder.path, source: .file(allowsGroupRead: false), state: .active,
             apps: [])
         #expect(problem(folder).contains("not a regular file"))
-        #expect(problem(try fixture.file("B", Data(count: KeyFile.maximumBytes + 1))).contains("larger than"))
+        #expect(problem(try fixture.file("B", Data(count: KeyFacts.maximumFileBytes + 1))).contains("larger than"))
         let certificate = Data("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n".utf8)
         #expect(problem(try fixture.file("C", certificate)).contains("certificate"))
     }

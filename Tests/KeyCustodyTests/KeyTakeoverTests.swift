@@ -82,6 +82,40 @@ struct KeyTakeoverTests {
         #expect(try await fixture.store.keyStates().roles.map(\.keyID).sorted() == ["NEW", "OLD"])
     }
 
+    @Test func `what happens while a take-over is put on record is kept with it`() async throws {
+        let run = try await fixture.start([try key("A", .active), try key("B", .standby), try key("C", .standby)])
+        #expect(try await run.refuse() == "B")
+        fixture.audit.settling.close()
+        let saving = Task { await run.custodian.save() }
+        await fixture.audit.settling.hasArrivals(1)
+        #expect(try await run.refuse() == "C")
+        fixture.audit.settling.open()
+        await saving.value
+        #expect(try await fixture.store.keyStates().roles.filter { $0.kind == .active }.map(\.keyID) == ["C"])
+    }
+
+    @Test func `nothing older is kept in the place of what an operator has decided`() async throws {
+        let run = try await fixture.start([try key("A", .active)])
+        _ = try await run.custodian.importKey(try fixture.request("D"), by: CustodianFixture.operatorActor)
+        // A use that is not kept yet, so that there is something to save.
+        fixture.clock.advance(3600)
+        _ = try await run.minter.token(for: CustodianFixture.coins)
+        let before = fixture.store.written.arrivals
+        fixture.store.written.close()
+        let activating = Task {
+            try await run.custodian.activate("D", apps: nil, unchecked: true, by: CustodianFixture.operatorActor)
+        }
+        await fixture.store.written.hasArrivals(before + 1)
+        let saving = Task.immediate { await run.custodian.save() }
+        // Both answer one after the other: a save that did not wait for the act would have written by now.
+        _ = await run.custodian.overview()
+        _ = try await fixture.store.keyStates()
+        fixture.store.written.open()
+        _ = try await activating.value
+        await saving.value
+        #expect(try await fixture.store.keyStates().roles.filter { $0.kind == .active }.map(\.keyID) == ["D"])
+    }
+
     @Test func `a take-over is put on record once, and activating the key that took over confirms it`() async throws {
         let keys = [try key("OLD", .active), try key("NEW", .standby)]
         let run = try await fixture.start(keys)

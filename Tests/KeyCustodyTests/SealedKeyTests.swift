@@ -99,6 +99,74 @@ struct SealedKeyTests {
         #expect(cleaned.split(separator: "\n").count == 1)
     }
 
+    @Test func `a change that fails is put on record, and so is its end at the next start`() async throws {
+        let run = try await fixture.start()
+        try await imported(run, ["ONE"])
+        let before = run.vault.masterKeyID
+        await fixture.store.fail()
+        await #expect(throws: ServiceError(.storeUnavailable, "")) { try await run.custodian.rewrap(by: mara) }
+        await fixture.store.fail(false)
+        let failed = try #require(fixture.audit.acts(.masterKeyChanged).first)
+        #expect(failed.actor == mara)
+        #expect(failed.details == ["from": before, "to": run.vault.masterKeyID, "outcome": "failed"])
+        _ = try await fixture.start()
+        let ended = try #require(fixture.audit.acts(.masterKeyChanged).last)
+        #expect(ended.actor == .daemon)
+        #expect(ended.details == ["to": run.vault.masterKeyID, "rewrapped": "1", "failures": "0"])
+        #expect(await fixture.store.overwritten == 1)
+    }
+
+    /// A file with a secret of its own, sealed under the vault's present master key.
+    private func sealedFile(_ name: String, _ vault: SecretVault) throws -> SealedFile {
+        let identity = SecretIdentity.installationSecret(name)
+        let secret = try SecureBytes(count: 32) { $0.copyBytes(from: Array(repeating: 7, count: 32)) }
+        let sealed = try vault.seal(secret, as: identity).bytes
+        let path = fixture.files.folder.appending(path: name).path
+        try SecretFile.create(SecureBytes(count: sealed.count) { $0.copyBytes(from: sealed) }, at: path)
+        return SealedFile(path: path, identity: identity)
+    }
+
+    private func lines(_ path: String) throws -> Int {
+        try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count
+    }
+
+    @Test func `a master key that a file needs is kept, though the file does not say which it is`() async throws {
+        let file = try sealedFile("chain", try SecretVault.open(fixture.masterKey).vault)
+        // Nobody reads a secret that others can read.
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let run = try await fixture.start(sealedFiles: { _ in [file] })
+        let change = try await run.custodian.rewrap(by: mara)
+        #expect(change.failures.count == 1 && change.failures[0].contains("chmod"))
+        #expect(try lines(fixture.masterKey.path) == 2, "the earlier key stays")
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let again = try await fixture.start(sealedFiles: { _ in [file] })
+        #expect(try lines(fixture.masterKey.path) == 1)
+        #expect(throws: Never.self) { try again.vault.open(file.read(), as: file.identity) }
+    }
+
+    @Test func `no master key is forgotten while the files that may need it cannot be listed`() async throws {
+        let file = try sealedFile("chain", try SecretVault.open(fixture.masterKey).vault)
+        let problem = SecretFileError(path: "audit", problem: "cannot be read")
+        let run = try await fixture.start(sealedFiles: { _ in throw problem })
+        #expect(try await run.custodian.rewrap(by: mara).failures == ["\(problem)"])
+        #expect(try lines(fixture.masterKey.path) == 2)
+        #expect(throws: Never.self) { try run.vault.open(file.read(), as: file.identity) }
+    }
+
+    @Test func `an operator is told to remove earlier keys only when nothing needs them`() async throws {
+        let (old, new) = (String(repeating: "11", count: 32), String(repeating: "22", count: 32))
+        let source = try file("master", [old])
+        let file = try sealedFile("chain", try SecretVault.open(source).vault)
+        let run = try await fixture.start(masterKey: source, sealedFiles: { _ in [file] })
+        _ = try self.file("master", [new, old])
+        try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: file.path)
+        let partly = try await run.custodian.rewrap(by: mara)
+        #expect(partly.failures.count == 1 && partly.fileToClean == nil)
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        let wholly = try await run.custodian.rewrap(by: mara)
+        #expect(wholly.failures.isEmpty && wholly.fileToClean == source.path && wholly.rewrapped == 1)
+    }
+
     @Test func `an operator's own key is put first in its file, and then everything is sealed under it`() async throws {
         let (old, new) = (String(repeating: "11", count: 32), String(repeating: "22", count: 32))
         let run = try await fixture.start(masterKey: try file("master", [old]))

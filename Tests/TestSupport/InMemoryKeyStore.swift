@@ -6,13 +6,21 @@ package actor InMemoryKeyStore: KeyStore {
     private var imported: [ImportedKey] = []
     private var states = KeyStates()
     private var isFailing = false
+    private var isOverwritingFailing = false
     /// How often what was decided was written.
     package private(set) var writes = 0
+    /// Whoever has written what was decided waits in front of it.
+    package nonisolated let written = Gate()
+    /// How often what was removed was to be overwritten.
+    package private(set) var overwritten = 0
 
     package init() {}
 
     /// Whether everything fails.
     package func fail(_ isFailing: Bool = true) { self.isFailing = isFailing }
+
+    /// Whether nothing that was removed can be overwritten.
+    package func failOverwriting() { isOverwritingFailing = true }
 
     /// Puts a secret in the place of what is kept, as somebody could who writes the database.
     package func forge(_ record: SealedSecretRecord) { secrets[Self.name(record)] = record }
@@ -30,13 +38,6 @@ package actor InMemoryKeyStore: KeyStore {
         }
     }
 
-    package func keepSealedSecret(_ record: SealedSecretRecord) async throws(ServiceError) -> SealedSecretRecord {
-        try check()
-        if let kept = secrets[Self.name(record)] { return kept }
-        secrets[Self.name(record)] = record
-        return record
-    }
-
     package func rewrapSealedSecrets(
         _ rewrap: @escaping @Sendable (SealedSecretRecord) -> SealedSecretRecord?
     ) async throws(ServiceError) -> Int {
@@ -44,6 +45,12 @@ package actor InMemoryKeyStore: KeyStore {
         let changed = secrets.values.compactMap(rewrap)
         for record in changed { secrets[Self.name(record)] = record }
         return changed.count
+    }
+
+    package func overwriteRemoved() async throws(ServiceError) {
+        try check()
+        overwritten += 1
+        if isOverwritingFailing { throw ServiceError(.storeUnavailable, "No.") }
     }
 
     package func importedKeys() async throws(ServiceError) -> [ImportedKey] {
@@ -80,5 +87,6 @@ package actor InMemoryKeyStore: KeyStore {
         try check()
         writes += 1
         self.states = states
+        await written.pass()
     }
 }

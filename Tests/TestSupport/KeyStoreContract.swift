@@ -90,5 +90,18 @@ package struct KeyStoreContract: Sendable, CustomTestStringConvertible {
             let next = try await store.keyStates()
             #expect(next == KeyStates(roles: [role("coins", "D")]))
         },
+        KeyStoreContract("secrets are sealed anew together; what stays out stays as it is") { store in
+            let ids = (1...4).map { "S\($0)" }
+            for id in ids { _ = try await store.addImportedKey(key(id), sealed: sealed(id)) }
+            let count = try await store.rewrapSealedSecrets { record in
+                record.name == "S3" ? nil : record.replacing(sealed: record.sealed + [9], masterKeyID: "m2")
+            }
+            #expect(count == 3)
+            try await store.overwriteRemoved()
+            let kept = try await store.sealedSecrets()
+            #expect(kept.map(\.masterKeyID) == ["m2", "m2", "m1", "m2"])
+            #expect(kept.map(\.sealed.count) == [2, 2, 1, 2])
+            #expect(kept.allSatisfy { $0.createdAt == time })
+        },
     ]
 }

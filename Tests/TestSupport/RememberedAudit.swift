@@ -9,6 +9,8 @@ package final class RememberedAudit: AuditTrail {
     }
 
     private let state = Mutex(State())
+    /// What is settled waits in front of it.
+    package let settling = Gate()
 
     package init() {}
 
@@ -23,7 +25,10 @@ package final class RememberedAudit: AuditTrail {
 
     package func record(_ act: AuditAct) async throws(ServiceError) { try keep(act) }
 
-    package func settle(_ act: AuditAct) async { try? keep(act) }
+    package func settle(_ act: AuditAct) async {
+        await settling.pass()
+        try? keep(act)
+    }
 
     package func note(_ act: AuditAct) throws(ServiceError) { try keep(act) }
 

@@ -1,4 +1,5 @@
 import Curl
+import Domain
 import Foundation
 import KeyCustody
 import OpenSSL
@@ -7,8 +8,6 @@ import OpenSSL
 ///
 /// A key is read from a file or the standard input, never from an argument: arguments are visible to every user of the machine.
 package struct SigningKeysCommand: Sendable {
-    /// The largest key file, in bytes.
-    private static let maximumBytes = 16 * 1024
     /// How long an act may take that asks Apple.
     private static let askingApple = Duration.seconds(300)
 
@@ -44,8 +43,8 @@ package struct SigningKeysCommand: Sendable {
         do throws(SecureBytesError) {
             text =
                 path == "-"
-                ? try SecureBytes(readingFrom: STDIN_FILENO, maximumCount: Self.maximumBytes)
-                : try SecureBytes(contentsOfFile: path, maximumCount: Self.maximumBytes)
+                ? try SecureBytes(readingFrom: STDIN_FILENO, maximumCount: KeyFacts.maximumFileBytes)
+                : try SecureBytes(contentsOfFile: path, maximumCount: KeyFacts.maximumFileBytes)
         } catch {
             return CommandOutcome(.noInput, errorOutput: "\(path): \(error)\n")
         }

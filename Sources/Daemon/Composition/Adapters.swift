@@ -59,7 +59,7 @@ struct Adapters: Sendable {
             ring: keys, vault: vault, store: store, minter: minter, probe: client, audit: audit,
             settings: KeyCustodian.Settings(
                 apps: AppCatalog(configuration.apps), directories: configuration.keyDirectories,
-                warnings: configuration.keyWarnings, sealedFiles: { auditKeys.files }),
+                warnings: configuration.keyWarnings, sealedFiles: auditKeys.files),
             clock: clock, metrics: metrics, logger: logger)
         try await custodian.start()
         ports = Services.Ports(

@@ -11,7 +11,9 @@ struct SealedAuditKeys: AuditKeySource {
     let vault: SecretVault
 
     /// The files, for whoever seals everything under another master key.
-    var files: [SealedFile] { directory.chainsWithKeys().map(file) }
+    ///
+    /// - Throws: `AuditFileError` when they cannot be listed.
+    func files() throws(AuditFileError) -> [SealedFile] { try directory.chainsWithKeys().map(file) }
 
     private func file(_ chain: String) -> SealedFile {
         SealedFile(path: directory.keyPath(chain: chain), identity: Self.identity(chain))

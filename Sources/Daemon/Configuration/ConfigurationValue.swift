@@ -123,12 +123,8 @@ extension ConfigurationValue<String> {
         }
     }
 
-    /// Apple's id of a key: ten capitals and digits today, but the length is Apple's to change.
-    static var keyID: Self {
-        word("Apple's id of the key, 1 to 64 letters and digits", 1...64) { text in
-            text.allSatisfy { $0.isLetter || $0.isNumber }
-        }
-    }
+    /// Apple's id of a key.
+    static var keyID: Self { Self(expectation: KeyFacts.keyIDRule) { KeyFacts.isKeyID($0) ? $0 : nil } }
 
     /// Apple's id of a team's App Store Connect account (RFC 9562 writes UUIDs so).
     static var issuerID: Self {

@@ -203,7 +203,7 @@ extension ConfigurationParser {
         let apple = appleSection()
         let apps = appsSection()
         let keyDirectories = keyDirectoriesSection(apps: apps)
-        let keys = keysSection(apps: apps, hasDirectories: !keyDirectories.isEmpty)
+        let keys = keysSection(apps: apps, directories: keyDirectories)
         let keyWarnings = keyWarningsSection()
         let callers = callersSection(apps: apps)
         let access = accessSection()

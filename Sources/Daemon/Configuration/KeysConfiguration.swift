@@ -4,8 +4,8 @@ import KeyCustody
 extension ConfigurationParser {
     /// Reads `keys`, and holds them against the apps.
     ///
-    /// `hasDirectories`: whether keys come from directories, too.
-    mutating func keysSection(apps: AppEntries, hasDirectories: Bool) -> [KeyDeclaration] {
+    /// `directories`: where keys come from, too.
+    mutating func keysSection(apps: AppEntries, directories: [KeyDirectory]) -> [KeyDeclaration] {
         var keys: [KeyDeclaration] = []
         var idLines: [String: ConfigurationOrigin] = [:]
         var activeKeys: [String: String] = [:]
@@ -37,7 +37,8 @@ extension ConfigurationParser {
                     keyID: id, issuerID: issuer, path: file.path, source: file.source, state: state,
                     apps: served.map(\.value)))
         }
-        for app in apps.all where activeKeys[app.slug] == nil && !hasDirectories {
+        let fromDirectories = Set(directories.flatMap(\.apps))
+        for app in apps.all where activeKeys[app.slug] == nil && !fromDirectories.contains(app.slug) {
             warn(
                 app.origin, key: "apps.\(app.slug)",
                 "This app has no active key here; unless one was imported, every call to Apple about it fails with `key-unavailable`."

@@ -107,9 +107,9 @@ final class HealthMonitor: HealthReporter {
         parts += tls
         parts.append(audit().part)
         if let clock { parts.append(clock.part) }
-        let keys = await custodian.overview()
-        parts.append(custodyPart(keys))
-        for app in apps.all { parts.append(keyPart(of: app, keys)) }
+        let keys = KeyHealth(await custodian.overview(), takeovers: keyRing.takeovers)
+        parts.append(keys.custody)
+        parts += apps.all.map(keys.part)
         // Who asks gets what waits now, not at the last look; a look that fails is told of by `BacklogService`.
         if isUsable { try? await backlogMonitor.look() }
         parts += backlog?.parts ?? []
@@ -148,43 +148,6 @@ final class HealthMonitor: HealthReporter {
         certificates.withLock(\.self).compactMap { name, certificates in
             certificates.status.map { HealthReport.Part(listener: name, $0, now: now()) }
         }
-    }
-
-    /// Whether every key can be used that there is.
-    private func custodyPart(_ overview: KeyOverview) -> HealthReport.Part {
-        let closed = overview.keys.compactMap { key in
-            key.facts.problem.map { "key \(key.facts.keyID) cannot sign: \($0)" }
-        }
-        let problems = closed + overview.directoryProblems
-        return HealthReport.Part(
-            name: "keys", isHealthy: problems.isEmpty,
-            detail: problems.isEmpty
-                ? "\(overview.keys.count) keys; secrets are sealed under master key \(overview.masterKeyID)"
-                : problems.joined(separator: "; "))
-    }
-
-    /// Who signs for an app; that a standby key does, which an operator must confirm, is not healthy.
-    ///
-    /// What is only to be looked at is told and is no fault.
-    private func keyPart(of app: App, _ overview: KeyOverview) -> HealthReport.Part {
-        let name = "key:\(app.slug)"
-        guard let key = keyRing.activeKeyID(for: app) else {
-            return HealthReport.Part(name: name, isHealthy: false, detail: "no active key: calls to Apple fail")
-        }
-        guard let takeover = keyRing.takeovers.last(where: { $0.app == app.slug && $0.keyID == key }) else {
-            let serving = overview.keys.filter {
-                $0.facts.apps.contains(app.slug) && ($0.state == .active || $0.state == .standby)
-            }
-            let warnings = serving.flatMap { key in key.warnings.map { "\(key.facts.keyID) is \($0)" } }
-            let alone = serving.count > 1 ? [] : ["no standby key"]
-            return HealthReport.Part(
-                name: name, isHealthy: true, detail: (["\(key) is active"] + alone + warnings).joined(separator: "; "))
-        }
-        return HealthReport.Part(
-            name: name, isHealthy: false,
-            detail: "\(key) signs since \(takeover.since.formatted(.iso8601)) in the place of "
-                + "\(takeover.replacedKeyID ?? "another"), which Apple has refused: `purser keys activate \(key)` confirms it"
-        )
     }
 
     func keys() async -> [KeyStatus] { keyRing.statuses }

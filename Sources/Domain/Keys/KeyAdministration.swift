@@ -33,7 +33,8 @@ package protocol KeyAdministration: Sendable {
 
     /// Takes a key out of use that is active for no app.
     ///
-    /// - Throws: `keyNotFound`, `keyConflict`, `storeUnavailable`
+    /// - Throws: `keyNotFound`; `keyConflict` for a key that signs, is revoked, or is one of the configuration;
+    ///   `storeUnavailable` when it has taken effect but is not kept yet
     func retire(_ keyID: String, by actor: Actor) async throws(ServiceError) -> KeyDetails
 
     /// Takes a key out of use at once, whatever its state; a standby key takes its place where there is one.
@@ -44,7 +45,8 @@ package protocol KeyAdministration: Sendable {
 
     /// Removes an imported key that is active for no app.
     ///
-    /// - Throws: `keyNotFound`, `keyConflict`, `storeUnavailable`
+    /// - Throws: `keyNotFound`; `keyConflict` for a key that signs, without which another one would sign, or that was not
+    ///   imported; `storeUnavailable` when it is out of use but still kept
     func delete(_ keyID: String, by actor: Actor) async throws(ServiceError)
 
     /// Seals everything that the store keeps sealed under another master key, while everything goes on.
@@ -77,12 +79,17 @@ package struct KeyOverview: Sendable {
     /// Which master key the store's secrets are sealed under: an id, nothing of the key.
     package let masterKeyID: String
     package let keys: [KeyDetails]
+    /// The apps that have an active key and nothing that could take its place, by slug, in ascending order.
+    package let appsWithoutStandby: [String]
     /// What is wrong with the directories of keys, one line each.
     package let directoryProblems: [String]
 
-    package init(masterKeyID: String, keys: [KeyDetails], directoryProblems: [String]) {
+    package init(
+        masterKeyID: String, keys: [KeyDetails], appsWithoutStandby: [String] = [], directoryProblems: [String]
+    ) {
         self.masterKeyID = masterKeyID
         self.keys = keys
+        self.appsWithoutStandby = appsWithoutStandby
         self.directoryProblems = directoryProblems
     }
 }

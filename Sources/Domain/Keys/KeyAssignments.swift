@@ -1,5 +1,3 @@
-package import Foundation
-
 /// Which key signs for which app, and which could take over: what follows from the keys there are and from what was decided.
 ///
 /// The configuration has the last word: what an operator or a take-over decided about an app stands until the configuration
@@ -13,6 +11,9 @@ package struct KeyAssignments: Sendable, Equatable {
     package let states: [String: KeyStatus.State]
     /// The active roles that stand, by app; an app whose key the configuration alone has chosen has none.
     package let activeRoles: [String: KeyRole]
+    /// The take-overs in force, in the order in which they happened.
+    package let takeovers: [KeyRole]
+    private let appsByKeyID: [String: [String]]
 
     /// - Parameters:
     ///   - keys: all that are known, those that come first preferred.
@@ -23,23 +24,28 @@ package struct KeyAssignments: Sendable, Equatable {
         let retired = Set(standing.lazy.filter { $0.kind == .retired }.map { AppKey($0.app, $0.keyID) })
         func canSign(_ key: KeyFacts) -> Bool {
             let history = decided.histories[key.keyID]
-            let mayByDeclaration =
-                key.declaredState == nil || key.declaredState == .active || key.declaredState == .standby
-            return key.problem == nil && mayByDeclaration && history?.revokedAt == nil && history?.retiredAt == nil
+            guard key.problem == nil, history?.revokedAt == nil else { return false }
+            // What was said of a key before the configuration declared it is overtaken, but for a revocation.
+            guard let declared = key.declaredState else { return history?.retiredAt == nil }
+            return declared == .active || declared == .standby
         }
-        var active = KeyRoles.declaredKeyIDs(keys)
+        let usable = keys.filter(canSign)
+        let usableIDs = Set(usable.map(\.keyID))
+        let served = Set(keys.lazy.flatMap { key in key.apps.lazy.map { AppKey($0, key.keyID) } })
+        var active = KeyRoles.declaredKeyIDs(usable)
         var roles: [String: KeyRole] = [:]
         for role in standing where role.kind == .active {
             // A decided key that does not open leaves its app without one, rather than with the one that was replaced.
-            guard let key = keysByID[role.keyID], key.apps.contains(role.app) else { continue }
+            guard let key = keysByID[role.keyID], served.contains(AppKey(role.app, role.keyID)) else { continue }
             // Out of use by the configuration is its decision, too.
             if key.declaredState == .retired || key.declaredState == .revoked { continue }
-            active[role.app] = canSign(key) ? role.keyID : nil
-            if canSign(key) { roles[role.app] = role }
+            let canSign = usableIDs.contains(role.keyID)
+            active[role.app] = canSign ? role.keyID : nil
+            if canSign { roles[role.app] = role }
         }
-        let activeApps = Dictionary(grouping: active.keys) { active[$0] ?? "" }
+        let appsByKeyID = Dictionary(grouping: active.keys) { active[$0] ?? "" }
         var standbys: [String: [String]] = [:]
-        for key in keys where canSign(key) && key.declaredState != .active {
+        for key in usable where key.declaredState != .active {
             for app in key.apps where active[app] != key.keyID && !retired.contains(AppKey(app, key.keyID)) {
                 standbys[app, default: []].append(key.keyID)
             }
@@ -47,21 +53,24 @@ package struct KeyAssignments: Sendable, Equatable {
         activeKeyIDs = active
         standbyKeyIDs = standbys
         activeRoles = roles
+        takeovers = roles.values.filter { $0.cause == .takeover }.sorted { ($0.since, $0.app) < ($1.since, $1.app) }
+        self.appsByKeyID = appsByKeyID
         states = keysByID.mapValues { key in
             let history = decided.histories[key.keyID]
             if key.declaredState == .revoked || history?.revokedAt != nil { return .revoked }
-            if activeApps[key.keyID] != nil { return .active }
+            if appsByKeyID[key.keyID] != nil { return .active }
             let isReplaced = key.apps.allSatisfy { retired.contains(AppKey($0, key.keyID)) }
             let isOverruled = key.declaredState == .active
-            return key.declaredState == .retired || history?.retiredAt != nil || isReplaced || isOverruled
-                ? .retired : .standby
+            let isRetired = key.declaredState.map { $0 == .retired } ?? (history?.retiredAt != nil)
+            return isRetired || isReplaced || isOverruled ? .retired : .standby
         }
     }
 
-    /// The apps that a key signs for.
-    package func apps(of keyID: String) -> [String] {
-        activeKeyIDs.filter { $0.value == keyID }.map(\.key).sorted()
-    }
+    /// The apps that a key signs for, in ascending order.
+    package func apps(of keyID: String) -> [String] { appsByKeyID[keyID]?.sorted() ?? [] }
+
+    /// The apps that have an active key and nothing that could take its place, in ascending order.
+    package var appsWithoutStandby: [String] { activeKeyIDs.keys.filter { standbyKeyIDs[$0] == nil }.sorted() }
 
     private struct AppKey: Hashable {
         let app: String
@@ -70,76 +79,6 @@ package struct KeyAssignments: Sendable, Equatable {
         init(_ app: String, _ keyID: String) {
             self.app = app
             self.keyID = keyID
-        }
-    }
-}
-
-/// What an act of an operator, a refusal of Apple's, or a key that goes does to the roles of keys.
-package enum KeyRoles {
-    /// The key that the configuration declares active, by app.
-    static func declaredKeyIDs(_ keys: [KeyFacts]) -> [String: String] {
-        let declared = keys.filter { $0.declaredState == .active }.flatMap { key in key.apps.map { ($0, key.keyID) } }
-        return Dictionary(declared) { first, _ in first }
-    }
-
-    /// The roles that the configuration has not overtaken; those of keys that are gone stand, in case they come back.
-    ///
-    /// That another key was put in the place of one that the configuration does not declare is for it to forget never.
-    package static func standing(_ roles: Set<KeyRole>, keys: [KeyFacts]) -> [KeyRole] {
-        let declared = declaredKeyIDs(keys)
-        let configured = Set(keys.filter(\.source.isConfigured).map(\.keyID))
-        return roles.filter { role in
-            let isKept = role.kind == .retired && !configured.contains(role.keyID)
-            return isKept || role.declaredKeyID == declared[role.app]
-        }.sorted { ($0.since, $0.app, $0.keyID) < ($1.since, $1.app, $1.keyID) }
-    }
-
-    /// Makes a key the active one of an app; the one that was is retired there.
-    package static func activate(
-        _ keyID: String, for app: String, cause: KeyRole.Cause, keys: [KeyFacts], at now: Date,
-        in states: inout KeyStates
-    ) {
-        let declared = declaredKeyIDs(keys)[app]
-        let old = KeyAssignments(keys, states).activeKeyIDs[app]
-        states.roles = states.roles.filter { role in
-            role.app != app || (role.kind == .retired && role.keyID != keyID && role.keyID != old)
-        }
-        if let old, old != keyID {
-            states.roles.insert(
-                KeyRole(app: app, keyID: old, kind: .retired, cause: cause, declaredKeyID: declared, since: now))
-        }
-        // What the configuration says by itself needs no role.
-        if declared != keyID {
-            states.roles.insert(
-                KeyRole(
-                    app: app, keyID: keyID, kind: .active, cause: cause, replacedKeyID: old == keyID ? nil : old,
-                    declaredKeyID: declared, since: now))
-        }
-        states.histories[keyID]?.retiredAt = nil
-    }
-
-    /// Puts the first standby key in the place of a key that no longer signs, app by app; an app without one is left without.
-    ///
-    /// `apps`: those for which it was the active one.
-    package static func promoteStandbys(
-        for apps: [String], cause: KeyRole.Cause, keys: [KeyFacts], at now: Date, in states: inout KeyStates
-    ) {
-        for app in apps {
-            let assignments = KeyAssignments(keys, states)
-            guard assignments.activeKeyIDs[app] == nil, let next = assignments.standbyKeyIDs[app]?.first else {
-                continue
-            }
-            activate(next, for: app, cause: cause, keys: keys, at: now, in: &states)
-        }
-    }
-
-    /// Gives each app without an active key the first key of a directory that stands by for it.
-    package static func chooseFromDirectories(keys: [KeyFacts], at now: Date, in states: inout KeyStates) {
-        let fromDirectories = Set(keys.filter { $0.source == .directory }.map(\.keyID))
-        let assignments = KeyAssignments(keys, states)
-        for app in assignments.standbyKeyIDs.keys.sorted() where assignments.activeKeyIDs[app] == nil {
-            guard let first = assignments.standbyKeyIDs[app]?.first(where: fromDirectories.contains) else { continue }
-            activate(first, for: app, cause: .directory, keys: keys, at: now, in: &states)
         }
     }
 }

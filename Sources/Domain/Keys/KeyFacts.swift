@@ -48,6 +48,25 @@ package struct KeyFacts: Sendable, Equatable {
         self.importedBy = importedBy
         self.problem = problem
     }
+
+    /// The largest file that a key is read from, in bytes; a P-256 key takes less than 300.
+    package static let maximumFileBytes = 16 << 10
+
+    /// What a key id must be, in words for people.
+    package static let keyIDRule = "Apple's id of the key, 1 to 64 letters and digits"
+
+    /// Whether a text can be Apple's id of a key: ten capitals and digits today, but the length is Apple's to change.
+    package static func isKeyID(_ text: some StringProtocol) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.utf8.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "a")...UInt8(ascii: "z"):
+                    true
+                default: false
+                }
+            }
+    }
 }
 
 /// What has become of a key for one app, decided by an operator, by Apple's refusal or by what a directory holds.

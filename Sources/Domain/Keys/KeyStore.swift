@@ -24,10 +24,10 @@ package struct ImportedKey: Sendable, Equatable {
     }
 }
 
-/// Keeps imported keys and what has been decided about all keys; every method is one atomic operation.
+/// Keeps imported keys, what has been decided about all keys, and whatever is sealed; every method is one atomic operation.
 ///
 /// Every method throws `storeUnavailable`.
-package protocol KeyStore: SealedSecretStore {
+package protocol KeyStore: Sendable {
     /// The imported keys, the oldest first.
     func importedKeys() async throws(ServiceError) -> [ImportedKey]
 
@@ -46,4 +46,24 @@ package protocol KeyStore: SealedSecretStore {
 
     /// Keeps what has been decided, in place of all that was.
     func replaceKeyStates(_ states: KeyStates) async throws(ServiceError)
+
+    // MARK: Sealed secrets
+
+    /// All sealed secrets, by kind and name.
+    func sealedSecrets() async throws(ServiceError) -> [SealedSecretRecord]
+
+    /// Seals every secret anew, all of them or none.
+    ///
+    /// `rewrap`: the same secret under another master key; nil leaves it as it is. It may be asked twice of one secret, must be
+    /// quick, and must not call the store.
+    ///
+    /// - Returns: how many were changed.
+    func rewrapSealedSecrets(
+        _ rewrap: @escaping @Sendable (SealedSecretRecord) -> SealedSecretRecord?
+    ) async throws(ServiceError) -> Int
+
+    /// Overwrites what was removed or replaced before this was called wherever the store's files still hold it.
+    ///
+    /// It fails while another program reads the files; it is then overwritten when the store closes.
+    func overwriteRemoved() async throws(ServiceError)
 }

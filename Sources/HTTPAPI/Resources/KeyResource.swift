@@ -7,9 +7,6 @@ import JSON
 ///
 /// Nothing gives a key back.
 struct KeyRoutes: Sendable {
-    /// The largest key file, in bytes; a P-256 key takes less than 300.
-    static let maximumKeyBytes = 16 << 10
-
     let keys: any KeyAdministration
     let apps: AppCatalog
 
@@ -38,8 +35,8 @@ struct KeyRoutes: Sendable {
     func importKey(_ input: RequestInput) async throws(ServiceError) -> Answer {
         var fields = try input.fields()
         let keyID = fields.value(
-            "keyId", in: .path, expected: "Apple's id of the key, 1 to 64 letters and digits"
-        ) { Self.isKeyID($0) ? $0 : nil }
+            "keyId", in: .path, expected: KeyFacts.keyIDRule
+        ) { KeyFacts.isKeyID($0) ? $0 : nil }
         let issuerID = fields.value(
             "issuerId", in: .query, expected: "the issuer id that App Store Connect shows above the keys, a UUID"
         ) { UUID(uuidString: $0) == nil ? nil : $0 }
@@ -123,18 +120,6 @@ struct KeyRoutes: Sendable {
             }
             writer.memberOrNull("fileToClean", change.fileToClean)
         }
-    }
-
-    private static func isKeyID(_ text: String) -> Bool {
-        (1...64).contains(text.utf8.count)
-            && text.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "a")...UInt8(ascii: "z"):
-                    true
-                default: false
-                }
-            }
     }
 
     private static func answer(_ key: KeyDetails, status: HTTPResponse.Status = .ok) -> Answer {

@@ -32,28 +32,3 @@ package struct SealedSecretRecord: Sendable, Equatable {
         SealedSecretRecord(kind: kind, name: name, sealed: sealed, masterKeyID: masterKeyID, createdAt: createdAt)
     }
 }
-
-/// Keeps sealed secrets; every method is one atomic operation.
-///
-/// Every method throws `storeUnavailable`.
-package protocol SealedSecretStore: Sendable {
-    /// All of them, by kind and name.
-    func sealedSecrets() async throws(ServiceError) -> [SealedSecretRecord]
-
-    /// Keeps a secret unless there is one of this kind and name.
-    ///
-    /// - Returns: the one that is kept, which is the earlier one if there was one.
-    /// - Throws: `storeUnavailable`.
-    func keepSealedSecret(_ record: SealedSecretRecord) async throws(ServiceError) -> SealedSecretRecord
-
-    /// Seals every secret anew, all of them or none.
-    ///
-    /// `rewrap`: the same secret under another master key; nil leaves it as it is. It may be asked twice of one secret, must be
-    /// quick, and must not call the store.
-    ///
-    /// - Returns: how many were changed.
-    /// - Throws: `storeUnavailable`.
-    func rewrapSealedSecrets(
-        _ rewrap: @escaping @Sendable (SealedSecretRecord) -> SealedSecretRecord?
-    ) async throws(ServiceError) -> Int
-}
