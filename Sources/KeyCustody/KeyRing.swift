@@ -181,7 +181,8 @@ package final class KeyRing: Sendable {
 
     /// Takes a key out of memory that is to be deleted; what is known of it stays until ``forget(_:)``.
     ///
-    /// - Parameter problem: what is said of it meanwhile.
+    /// `problem`: what is said of it meanwhile.
+    ///
     /// - Returns: who would sign in its place, by app; unless this is empty, nothing has changed.
     func close(_ keyID: String, because problem: String) -> [String: String?] {
         state.withLock { state in

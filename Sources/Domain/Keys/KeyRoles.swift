@@ -48,7 +48,7 @@ package enum KeyRoles {
         return apps
     }
 
-    /// Takes a key out of use for good. The first standby key takes its place, app by app; an app without one is left without.
+    /// Takes a key out of use for good; the first standby key takes its place, app by app, where there is one.
     ///
     /// - Returns: the apps that it has signed for.
     package static func revoke(
