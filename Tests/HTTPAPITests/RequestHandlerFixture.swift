@@ -9,6 +9,7 @@ import Logging
 import NIOCore
 import NIOEmbedded
 import TestSupport
+import Testing
 
 /// The listeners for services and for Apple over a real store and an in-memory App Store, asked without a socket.
 struct RequestHandlerFixture {
@@ -100,6 +101,12 @@ struct RequestHandlerFixture {
             to: request, from: channel, provenBy: identity ?? PeerIdentity(unixPeer: unixPeer))
         let collector = BodyCollector()
         try await response.body.write(collector)
+        let listener = handler == \.handler ? "api" : handler == \.webhook ? "webhook" : "admin"
+        let documented = try #require(try DocumentedAnswers.all.get()[listener])
+        #expect(
+            documented.isListed(response.status.code, for: method, target),
+            "\(method.rawValue) \(target) is answered with \(response.status.code), which api/openapi.yaml does not list"
+        )
         return Reply(
             status: response.status.code, headers: response.headers, body: collector.bytes)
     }

@@ -1,14 +1,15 @@
 #!/bin/bash
 # Holds the API against its own description: `purser serve` in front of the simulator, and schemathesis with right and
 # wrong data against every operation of the api listener. Any 5xx fails, and any answer that the description lacks.
-#   run-fuzz-api.sh BIN_DIRECTORY PYTHON_DIRECTORY [SECONDS]
-# PYTHON_DIRECTORY is where `st` and `openapi-spec-validator` are.
+#   run-fuzz-api.sh BIN_DIRECTORY PYTHON_DIRECTORY [SECONDS [SEED]]
+# PYTHON_DIRECTORY is where `st` and `openapi-spec-validator` are. Without a seed one is drawn, and told.
 set -euo pipefail
 
-bin=${1:?usage: run-fuzz-api.sh BIN_DIRECTORY PYTHON_DIRECTORY [SECONDS]}
-python=${2:?usage: run-fuzz-api.sh BIN_DIRECTORY PYTHON_DIRECTORY [SECONDS]}
+bin=${1:?usage: run-fuzz-api.sh BIN_DIRECTORY PYTHON_DIRECTORY [SECONDS [SEED]]}
+python=${2:?usage: run-fuzz-api.sh BIN_DIRECTORY PYTHON_DIRECTORY [SECONDS [SEED]]}
 python=$(cd "$python" && pwd)
 seconds=${3:-240}
+seed=${4:-$RANDOM}
 here=$(cd "$(dirname "$0")" && pwd)
 description=$here/../../../api/openapi.yaml
 export PYTHONDONTWRITEBYTECODE=1
@@ -66,7 +67,7 @@ PURSER_TOKEN=$(<"$work/token")
 export PURSER_TOKEN
 cd "$work"
 status=0
-"$python/st" --no-color run openapi.json --url "$api" --max-time "$seconds" || status=$?
+"$python/st" --no-color run openapi.json --url "$api" --max-time "$seconds" --seed "$seed" || status=$?
 kill -0 "${pids[@]}" || fail "a program ended early"
 echo "Answers by route and status:"
 answered='.*"listener":"api","method":"\([A-Z]*\)".*"route":"\([^"]*\)","status":"\([0-9]*\)".*'
