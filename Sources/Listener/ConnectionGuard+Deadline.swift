@@ -25,6 +25,12 @@ extension ConnectionGuard {
 
         /// Whether this process waits for bytes; it does not while responders have not taken what was read before.
         var isReading = false
+
+        /// Whether reading was wanted when there was something in its way.
+        var isReadHeld = false
+
+        /// How long the answer of now has waited for its client in earlier waits.
+        var blocked = TimeAmount.zero
     }
 
     func channelActive(context: ChannelHandlerContext) {
@@ -34,6 +40,7 @@ extension ConnectionGuard {
 
     func channelInactive(context: ChannelHandlerContext) {
         presence.end()
+        ending.unwrittenBytes = 0
         forget()
         context.fireChannelInactive()
     }
@@ -48,13 +55,29 @@ extension ConnectionGuard {
         updateDeadline(context)
     }
 
+    /// Nothing is read while a whole request is worked on, or its answer is not taken: whatever a client sends ahead stays in the
+    /// kernel, whose own signals tell whether the client has gone.
     func read(context: ChannelHandlerContext) {
+        guard pipeline.wholePending == 0, ending.unwrittenAnswers == 0 else {
+            deadline.isReadHeld = true
+            return
+        }
+        deadline.isReadHeld = false
         deadline.isReading = true
         context.read()
     }
 
+    /// Reads if that was wanted while there was something in the way.
+    func readOn(_ context: ChannelHandlerContext) {
+        if deadline.isReadHeld { read(context: context) }
+    }
+
     func flush(context: ChannelHandlerContext) {
         context.flush()
+        if ending.unwrittenAnswers > 0 {
+            ending.unwrittenBytes = (try? context.channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+            noteHeldBytes()
+        }
         updateDeadline(context)
     }
 
@@ -75,14 +98,16 @@ extension ConnectionGuard {
     func updateDeadline(_ context: ChannelHandlerContext) {
         let next = nextWait(context)
         if next != deadline.wait {
+            let now = context.eventLoop.now
+            if deadline.wait == .peerToReceive { deadline.blocked = deadline.blocked + (now - deadline.since) }
             deadline.wait = next
-            deadline.since = context.eventLoop.now
+            deadline.since = now
         }
         setTimer(context)
     }
 
     private func setTimer(_ context: ChannelHandlerContext) {
-        guard let limit = limit(of: deadline.wait) else { return }
+        guard let limit = limit(of: deadline.wait), context.channel.isActive else { return }
         let due = deadline.since + limit
         if let timer = deadline.timer, timer.due <= due { return }
         deadline.timer?.task.cancel()
@@ -108,9 +133,8 @@ extension ConnectionGuard {
     private func nextWait(_ context: ChannelHandlerContext) -> Wait {
         if ending.unwrittenAnswers > 0 || !context.channel.isWritable { return .peerToReceive }
         if ending.isLingering { return .peerToFinish }
-        guard case .serving = phase else { return .responder }
+        guard case .serving = phase, pipeline.wholePending == 0 else { return .responder }
         if pipeline.isReadingRequest || deadline.hasPartialHead { return .restOfRequest }
-        guard pipeline.pendingResponses == 0 else { return .responder }
         return pipeline.hasBegun ? .nextRequest : .firstRequest
     }
 
@@ -120,7 +144,7 @@ extension ConnectionGuard {
         case .firstRequest: TimeAmount(min(configuration.firstRequestTimeout, configuration.idleTimeout))
         case .nextRequest: TimeAmount(configuration.idleTimeout)
         case .restOfRequest: TimeAmount(configuration.requestReadTimeout)
-        case .peerToReceive: TimeAmount(configuration.responseWriteTimeout)
+        case .peerToReceive: TimeAmount(configuration.responseWriteTimeout) - deadline.blocked
         case .peerToFinish: TimeAmount(configuration.lingerTimeout)
         }
     }

@@ -9,6 +9,9 @@ extension ConnectionGuard {
         /// How many answers NIO holds of which the kernel has not taken all.
         var unwrittenAnswers = 0
 
+        /// How many bytes these were when last looked at.
+        var unwrittenBytes = 0
+
         /// Closing that waits for ``unwrittenAnswers``.
         var held: [(mode: CloseMode, promise: EventLoopPromise<Void>?)] = []
 
@@ -56,6 +59,12 @@ extension ConnectionGuard {
     }
 
     private func allIsWritten(_ context: ChannelHandlerContext) {
+        ending.unwrittenBytes = 0
+        noteHeldBytes()
+        turnToRest(context)
+        readOn(context)
+        updateDeadline(context)
+        deadline.blocked = .zero
         if ending.isLingering {
             // NIO takes the output's end for the connection's when the input has ended.
             context.close(mode: ending.peerHasFinished ? .all : .output, promise: nil)

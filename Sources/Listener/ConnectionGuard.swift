@@ -70,10 +70,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard case .serving = phase, pipeline.isReadingRequest || !isLastRequest else { return }
         switch unwrapInboundIn(data) {
         case .head(let request): requestBegins(request, context)
-        case .body(let bytes):
-            pipeline.bodyArrives(bytes.readableBytes)
-            guard pipeline.bodyBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
-            bodyArrives(bytes)
+        case .body(let bytes): bodyArrives(bytes, context)
         case .end(let trailers): requestEnds(trailers, context)
         }
     }
@@ -95,11 +92,12 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case .head, .body: context.write(data, promise: promise)
         case .end:
             pipeline.responseEnds()
-            if pipeline.pendingResponses <= 0 {
-                slot.giveBack()
-                if !pipeline.isReadingRequest { record?.turn(to: .idle, at: context.eventLoop.now) }
-            }
             writeLastPart(data, context, promise)
+            if pipeline.wholePending == 0 {
+                slot.giveBack()
+                turnToRest(context)
+                giveLeaveToSend(context)
+            }
             answerRefusalInItsTurn(context)
             if case .serving = phase, isLastRequest, pipeline.pendingResponses == 0 {
                 // A client that does not know of the shutdown may be sending its next request.
@@ -125,8 +123,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch event {
         case is ConnectionAbortEvent: abort(context)
         case is ConnectionEvictionEvent:
-            let working = pipeline.pendingResponses - (held == nil ? 0 : 1)
-            if working <= 0 { abort(context) } else { record?.isLeaving = false }
+            if pipeline.wholePending == 0 { abort(context) } else { record?.isLeaving = false }
         case is ChannelShouldQuiesceEvent:
             // The next handler closes the connection when nothing is under way on it.
             isDraining = true
@@ -141,26 +138,38 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func abort(_ context: ChannelHandlerContext) {
         phase = .ended
+        forget()
         context.close(promise: nil)
     }
 
-    /// Gives back what the connection holds of a body; called when it is closed.
+    /// Gives back what the connection holds of a body; called when nothing more comes of it.
     func forget() {
         held = nil
-        if let record, record.heldBytes > 0 { connections.hold(bytes: 0, record) }
+        noteHeldBytes()
+    }
+
+    /// Notes how many bytes are held for the client.
+    func noteHeldBytes() {
+        let bytes = (held == nil ? 0 : pipeline.bodyBytes) + ending.unwrittenBytes
+        if let record { connections.hold(bytes: bytes, record) }
+    }
+
+    /// Notes what the connection is about when no work is done on it.
+    func turnToRest(_ context: ChannelHandlerContext) {
+        guard let record, pipeline.wholePending == 0, pipeline.hasBegun else { return }
+        let isSending = ending.unwrittenAnswers > 0
+        let activity: ConnectionRecord.Activity = pipeline.isReadingRequest ? .receiving : isSending ? .sending : .idle
+        if record.activity.kind != activity { record.turn(to: activity, at: context.eventLoop.now) }
     }
 
     private func requestBegins(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
         deadline.hasPartialHead = false
-        let declaredBytes = request.headerFields[.contentLength].flatMap(Int.init) ?? 0
+        let declaredBytes = request.headerFields[.contentLength].map { Int($0) ?? .max } ?? 0
         guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
         pipeline.requestBegins()
         isLastRequest = request.isLastOnItsConnection
         held = HeldRequest(head: request)
-        if let source = configuration.source {
-            let address = context.remoteAddress?.ipAddress
-            record?.source = connections.source(source(request, address) ?? address)
-        }
+        noteSource(request, context)
         guard declaredBytes > 0 || request.headerFields[.transferEncoding] != nil else { return }
         guard slot.hasRoom(for: request, from: record?.source ?? "") else {
             // Its body is read and thrown away. A client that waits for leave to send it may or may not send it now, so that
@@ -169,17 +178,33 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if request.headerFields[.expect] != nil { isLastRequest = true }
             return shed(request, context)
         }
-        if pipeline.pendingResponses == 1 {
-            record?.turn(to: .receiving, at: context.eventLoop.now)
-            if request.headerFields[.expect]?.lowercased() == "100-continue" {
-                context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
-            }
-        }
+        guard pipeline.wholePending == 0 else { return }
+        turnToRest(context)
+        giveLeaveToSend(context)
     }
 
-    private func bodyArrives(_ bytes: ByteBuffer) {
+    /// Notes where a request comes from, where a proxy tells.
+    private func noteSource(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
+        guard let source = configuration.source, let record else { return }
+        let address = context.remoteAddress?.ipAddress
+        record.source = connections.source(source(request, address) ?? address)
+    }
+
+    /// Tells a client that waits for leave to send its body to go on, once that is what comes next.
+    private func giveLeaveToSend(_ context: ChannelHandlerContext) {
+        guard let held, held.body == nil, held.head.headerFields[.expect]?.lowercased() == "100-continue" else {
+            return
+        }
+        context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
+    }
+
+    private func bodyArrives(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) {
+        pipeline.bodyArrives(bytes.readableBytes)
+        guard pipeline.bodyBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
+        // Nil: the request was answered at its head.
+        guard held != nil else { return }
         held?.body.setOrWriteImmutableBuffer(bytes)
-        if let record { connections.hold(bytes: pipeline.bodyBytes, record) }
+        noteHeldBytes()
     }
 
     /// Passes a request that is whole, if there is a place for it.
@@ -187,8 +212,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         pipeline.requestEnds()
         // The next request, of which a part may be there already, has a time of its own.
         deadline.wait = .responder
-        guard let request = held.take() else { return }
-        if let record, record.heldBytes > 0 { connections.hold(bytes: 0, record) }
+        if pipeline.wholePending == 1 { deadline.blocked = .zero }
+        guard let request = held.take() else { return turnToRest(context) }
+        noteHeldBytes()
         record?.turn(to: .working, at: context.eventLoop.now)
         guard slot.take(request.head, from: record?.source ?? "") else { return shed(request.head, context) }
         context.fireChannelRead(wrapInboundOut(.head(request.head)))

@@ -11,16 +11,18 @@ final class ConnectionRecord: Sendable {
         case silent
         /// The body of a request arrives.
         case receiving
-        /// Requests are answered.
+        /// Whole requests are answered.
         case working
+        /// All of them were answered, and the client has not taken all of the answers.
+        case sending
         /// It was answered, and may send another request or not.
         case idle
     }
 
     let channel: any Channel
-    /// The activity in the lowest two bits, above them since when, in nanoseconds of uptime.
+    /// The activity in the lowest three bits, above them since when, in nanoseconds of uptime.
     private let state: Atomic<UInt64>
-    /// Bytes of a body that have arrived while its rest has not.
+    /// Bytes of a body of which the rest is missing, and of answers that the client has not taken.
     private let bytes = Atomic(0)
     private let sourceName: Mutex<String>
     private let leaving = Atomic(false)
@@ -33,13 +35,13 @@ final class ConnectionRecord: Sendable {
     }
 
     private static func word(_ activity: Activity, _ since: NIODeadline) -> UInt64 {
-        since.uptimeNanoseconds << 2 | activity.rawValue
+        since.uptimeNanoseconds << 3 | activity.rawValue
     }
 
     /// What it is about, and since when.
     var activity: (kind: Activity, since: NIODeadline) {
         let word = state.load(ordering: .relaxed)
-        return (Activity(rawValue: word & 3) ?? .idle, .uptimeNanoseconds(word >> 2))
+        return (Activity(rawValue: word & 7) ?? .idle, .uptimeNanoseconds(word >> 3))
     }
 
     func turn(to activity: Activity, at now: NIODeadline) {
@@ -50,9 +52,12 @@ final class ConnectionRecord: Sendable {
     var isIncomplete: Bool {
         switch activity.kind {
         case .silent, .receiving: true
-        case .working, .idle: false
+        case .working, .sending, .idle: false
         }
     }
+
+    /// Whether it may be told to make room: no work is lost with it.
+    var mayGo: Bool { activity.kind != .working }
 
     /// Whether it has been told to make room.
     var isLeaving: Bool {
@@ -73,27 +78,46 @@ final class ConnectionRecord: Sendable {
 
 /// Who has to go when there is no room: of the source that takes most of it, the one that has taken it for longest.
 ///
-/// A source that floods loses its own connections, and nobody else's as long as it takes the most.
+/// A source that floods loses its own connections, and nobody else's as long as it takes the most. A client that is still taking
+/// its answer goes after those that are not.
 enum Eviction {
+    /// What is known of one source.
+    private struct Share {
+        var room = 0
+        var first: Candidate?
+    }
+
+    private struct Candidate {
+        let record: ConnectionRecord
+        let order: (isSending: Int, since: NIODeadline)
+    }
+
     /// - Parameters:
-    ///   - records: those that may go.
+    ///   - records: those that take room; only those go that may.
     ///   - room: what each takes of what is short.
-    /// - Returns: nil when there is none.
+    /// - Returns: nil when none may go.
     static func victim(
         among records: [ConnectionRecord], room: (ConnectionRecord) -> Int = { _ in 1 }
     ) -> ConnectionRecord? {
-        var bySource: [String: (room: Int, oldest: ConnectionRecord, since: NIODeadline)] = [:]
+        var shares: [String: Share] = [:]
         for record in records {
-            let since = record.activity.since
-            let source = record.source
-            guard var known = bySource[source] else {
-                bySource[source] = (room(record), record, since)
-                continue
+            var share = shares[record.source] ?? Share()
+            share.room += room(record)
+            let activity = record.activity
+            if activity.kind != .working {
+                let order = (isSending: activity.kind == .sending ? 1 : 0, since: activity.since)
+                if share.first.map({ order < $0.order }) ?? true {
+                    share.first = Candidate(record: record, order: order)
+                }
             }
-            known.room += room(record)
-            if since < known.since { (known.oldest, known.since) = (record, since) }
-            bySource[source] = known
+            shares[record.source] = share
         }
-        return bySource.values.max { ($0.room, $1.since) < ($1.room, $0.since) }?.oldest
+        let candidates = shares.values.compactMap { share in share.first.map { (room: share.room, first: $0) } }
+        return candidates.min {
+            ($1.room, $0.first.order.isSending, $0.first.order.since) < (
+                $0.room, $1.first.order.isSending, $1.first.order.since
+            )
+        }?
+        .first.record
     }
 }

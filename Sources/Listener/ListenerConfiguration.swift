@@ -11,16 +11,19 @@ package struct ListenerConfiguration: Sendable {
     /// The group of a Unix socket's file, by name or number; nil for the process's own.
     package var socketGroup: String?
 
-    /// The most connections open at once; for one more, one goes on which no request is worked on, or the kernel lets it wait.
+    /// The most connections open at once; for one more, one goes on which no request is worked on, or it waits for that.
+    ///
+    /// A quarter more may be on their way out.
     package var maximumConnections = 1024
 
     /// The most connections that have not sent a whole request, nil for half of all; for one more, one of them goes.
     package var maximumIncompleteConnections: Int?
 
-    /// The most bytes of bodies that have arrived in part, of all connections together; beyond them, one connection goes.
+    /// The most bytes of bodies that have arrived in part, and of answers that clients have not taken, of all connections
+    /// together; beyond them, one connection goes.
     ///
     /// Never less than twice ``maximumBodyBytes``.
-    package var maximumIncompleteBytes = 64 << 20
+    package var maximumHeldBytes = 64 << 20
 
     /// Where a request comes from, by its head and the address of its connection; nil where nobody but the socket tells.
     package var source: (@Sendable (HTTPRequest, String?) -> String?)?
@@ -59,7 +62,9 @@ package struct ListenerConfiguration: Sendable {
     /// The time during which this process does not read, because a responder has not taken what is there, is not counted.
     package var requestReadTimeout = Duration.seconds(15)
 
-    /// How long a client may take to receive what was written to it before the connection is closed.
+    /// How long a client may take, of the time in which it is waited for, to receive an answer before the connection is closed.
+    ///
+    /// Counted for an answer as a whole, since a client that takes a byte now and then could keep it for ever.
     package var responseWriteTimeout = Duration.seconds(60)
 
     /// How long a connection stays half open after a refused request, so that a client that is still sending sees the

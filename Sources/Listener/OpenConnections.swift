@@ -4,8 +4,8 @@ import Synchronization
 
 /// The open connections of one listener: who has to go when there is no room, and the orders that reach all of them.
 ///
-/// A connection earns its place by a whole request. Those that have sent none, and bodies of which the rest is missing, have
-/// bounds of their own; beyond them, one goes for each that comes (``Eviction``).
+/// A connection earns its place by a whole request. Those that have sent none, and the bytes that are kept for clients that are
+/// slow, have bounds of their own; beyond them, one goes for each that comes (``Eviction``).
 final class OpenConnections: Sendable {
     /// How the connections are to end.
     enum Order: Sendable {
@@ -22,8 +22,10 @@ final class OpenConnections: Sendable {
         var connections: Int
         /// Of them, those without a whole request.
         var incomplete: Int
-        /// Bytes of bodies that have arrived in part, together.
-        var incompleteBytes: Int
+        /// Besides, those that were told to go and have not gone.
+        var leaving: Int
+        /// Bytes of bodies that have arrived in part and of answers that were not taken, together.
+        var heldBytes: Int
     }
 
     private struct State {
@@ -33,8 +35,8 @@ final class OpenConnections: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Bytes of all bodies that have arrived in part.
-    private let incompleteBytes = Atomic(0)
+    /// What all connections hold together.
+    private let heldBytes = Atomic(0)
     private let bounds: Bounds
     private let sourceName: @Sendable (String) -> String
     private let evictionLog: OccasionalWarning
@@ -66,25 +68,38 @@ final class OpenConnections: Sendable {
     /// Whether another connection may be accepted: there is room, or somebody can go who takes it without need.
     func hasRoom() -> Bool {
         state.withLock { state in
-            state.records.count < bounds.connections
-                || state.records.values.contains { $0.isLeaving || $0.activity.kind != .working }
+            guard state.records.count >= bounds.connections else { return true }
+            guard state.records.count < bounds.connections + bounds.leaving else { return false }
+            var staying = 0
+            for record in state.records.values where !record.isLeaving {
+                if record.mayGo { return true }
+                staying += 1
+            }
+            return staying < bounds.connections
         }
     }
 
     /// Takes note of a connection that was accepted; somebody else may have to go for it.
-    func insert(_ channel: any Channel) {
+    ///
+    /// - Returns: false when nobody can go by now; then it is none of the open ones.
+    func insert(_ channel: any Channel) -> Bool {
         let record = ConnectionRecord(
             channel, source: source(channel.remoteAddress?.ipAddress), at: .now())
-        let victim = state.withLock { state -> ConnectionRecord? in
-            state.records[ObjectIdentifier(channel)] = record
-            let staying = state.records.values.filter { !$0.isLeaving }
+        let (isIn, victim) = state.withLock { state -> (Bool, ConnectionRecord?) in
+            guard state.records.count < bounds.connections + bounds.leaving else { return (false, nil) }
+            let staying = state.records.values.filter { !$0.isLeaving } + [record]
+            var victim: ConnectionRecord?
+            if staying.count > bounds.connections {
+                victim = Eviction.victim(among: staying)
+                guard victim != nil, victim !== record else { return (false, nil) }
+            }
             let incomplete = staying.filter(\.isIncomplete)
-            if incomplete.count > bounds.incomplete { return Eviction.victim(among: incomplete) }
-            guard staying.count > bounds.connections else { return nil }
-            return Eviction.victim(among: incomplete.filter { $0 !== record })
-                ?? Eviction.victim(among: staying.filter { $0.activity.kind == .idle })
+            if incomplete.count > bounds.incomplete { victim = Eviction.victim(among: incomplete) }
+            state.records[ObjectIdentifier(channel)] = record
+            return (true, victim)
         }
         if let victim { evict(victim) }
+        return isIn
     }
 
     /// Where what comes from an address is counted; nil on a Unix socket.
@@ -95,16 +110,18 @@ final class OpenConnections: Sendable {
         state.withLock { $0.records[ObjectIdentifier(channel)] }
     }
 
-    /// Takes note of how much of a body has arrived of which the rest is missing; who takes most may have to go.
+    /// Takes note of how many bytes a connection holds; who holds most may have to go.
     func hold(bytes count: Int, _ record: ConnectionRecord) {
         let change = count - record.heldBytes
+        guard change != 0 else { return }
         record.hold(bytes: count)
-        let total = incompleteBytes.wrappingAdd(change, ordering: .relaxed).newValue
-        guard change > 0, total > bounds.incompleteBytes else { return }
+        let total = heldBytes.wrappingAdd(change, ordering: .relaxed).newValue
+        guard change > 0, total > bounds.heldBytes else { return }
         let victim = state.withLock { state -> ConnectionRecord? in
             let holding = state.records.values.filter { $0.heldBytes > 0 && !$0.isLeaving }
-            guard holding.reduce(0, { $0 + $1.heldBytes }) > bounds.incompleteBytes else { return nil }
-            return Eviction.victim(among: holding, room: \.heldBytes)
+            guard holding.reduce(0, { $0 + $1.heldBytes }) > bounds.heldBytes else { return nil }
+            // What those hold that are at work is bounded by how many they may be.
+            return Eviction.victim(among: holding.filter(\.mayGo), room: \.heldBytes)
         }
         if let victim { evict(victim) }
     }
@@ -169,7 +186,8 @@ extension OpenConnections.Bounds {
     init(_ configuration: ListenerConfiguration) {
         connections = configuration.maximumConnections
         incomplete = configuration.maximumIncompleteConnections ?? max(1, configuration.maximumConnections / 2)
-        incompleteBytes = max(configuration.maximumIncompleteBytes, 2 * configuration.maximumBodyBytes)
+        leaving = max(16, configuration.maximumConnections / 4)
+        heldBytes = max(configuration.maximumHeldBytes, 2 * configuration.maximumBodyBytes)
     }
 }
 
@@ -178,85 +196,3 @@ struct ConnectionAbortEvent: Sendable {}
 
 /// Tells the handlers of a connection that it is to make room, unless a whole request is being answered on it by now.
 struct ConnectionEvictionEvent: Sendable {}
-
-/// Stops accepting while requests are answered on as many connections as there may be, and keeps the register of them.
-///
-/// It sits on the listening channel. What is not accepted waits in the kernel's queue, so nobody is shed.
-final class AcceptHandler: ChannelDuplexHandler {
-    typealias InboundIn = any Channel
-    typealias InboundOut = any Channel
-    typealias OutboundIn = Never
-    typealias OutboundOut = Never
-
-    private let connections: OpenConnections
-    private let fullLog: OccasionalWarning
-    private let rest: AcceptRest
-    private var isHeldBack = false
-
-    init(connections: OpenConnections, logger: Logger) {
-        self.connections = connections
-        fullLog = OccasionalWarning(logger)
-        rest = AcceptRest(logger)
-    }
-
-    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        let channel = unwrapInboundIn(data)
-        rest.accepted()
-        connections.insert(channel)
-        let mine = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
-        channel.closeFuture.hop(to: context.eventLoop).whenComplete { [connections] _ in
-            connections.remove(channel)
-            mine.value.handler.acceptAgain(mine.value.context)
-        }
-        context.fireChannelRead(data)
-    }
-
-    func read(context: ChannelHandlerContext) {
-        guard !rest.isResting else { return }
-        guard !connections.hasRoom() else {
-            isHeldBack = false
-            return context.read()
-        }
-        fullLog.warn("New connections wait until a request is answered")
-        guard !isHeldBack else { return }
-        isHeldBack = true
-        lookAgain(context)
-    }
-
-    /// A connection on which a request was answered makes room, and says so to nobody.
-    private func lookAgain(_ context: ChannelHandlerContext) {
-        context.eventLoop.assumeIsolated().scheduleTask(in: .milliseconds(20)) {
-            guard self.isHeldBack, context.channel.isActive else { return }
-            if self.connections.hasRoom() { self.acceptAgain(context) } else { self.lookAgain(context) }
-        }
-    }
-
-    func errorCaught(context: ChannelHandlerContext, error: any Error) {
-        rest.failed(error, context)
-        context.fireErrorCaught(error)
-    }
-
-    private func acceptAgain(_ context: ChannelHandlerContext) {
-        guard isHeldBack, !rest.isResting else { return }
-        isHeldBack = false
-        context.read()
-    }
-}
-
-/// A warning that is worth one line a minute, however often there is reason for it.
-final class OccasionalWarning: Sendable {
-    private let logger: Logger
-    /// When the next line may be logged, in nanoseconds of uptime.
-    private let next = Atomic<UInt64>(0)
-
-    init(_ logger: Logger) { self.logger = logger }
-
-    func warn(_ message: Logger.Message, _ metadata: Logger.Metadata? = nil) {
-        let now = NIODeadline.now().uptimeNanoseconds
-        let due = next.load(ordering: .relaxed)
-        guard now >= due else { return }
-        let following = now + UInt64(TimeAmount.minutes(1).nanoseconds)
-        guard next.compareExchange(expected: due, desired: following, ordering: .relaxed).exchanged else { return }
-        logger.warning(message, metadata: metadata)
-    }
-}

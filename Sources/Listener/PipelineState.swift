@@ -15,6 +15,11 @@ struct PipelineState {
     /// How many requests have begun and are not answered to the end.
     var pendingResponses: Int { requestsBegun - responsesEnded }
 
+    /// How many requests have arrived whole and are not answered to the end: the work of the connection.
+    ///
+    /// One that was answered at its head, and of which the body is thrown away, is none.
+    var wholePending: Int { max(0, pendingResponses - (isReadingRequest ? 1 : 0)) }
+
     mutating func requestBegins() {
         requestsBegun += 1
         isReadingRequest = true

@@ -12,6 +12,7 @@ import Testing
 @Suite struct ConnectionGuardTests {
     private let channel = EmbeddedChannel()
     private let network = Network()
+    private let connections: OpenConnections
 
     init() throws {
         var configuration = ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0))
@@ -19,14 +20,15 @@ import Testing
         configuration.requestReadTimeout = .seconds(15)
         configuration.responseWriteTimeout = .seconds(30)
         configuration.lingerTimeout = .seconds(2)
+        connections = OpenConnections(bounds: .init(configuration), logger: .quiet, whenOver: {})
+        #expect(connections.insert(channel))
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(network)
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
         try pipeline.addHandler(
             ConnectionGuard(
-                configuration: configuration,
-                connections: OpenConnections(bounds: .init(configuration), logger: .quiet, whenOver: {}),
+                configuration: configuration, connections: connections,
                 limiter: RequestLimiter(limit: nil, logger: .quiet),
                 answeringOverload: Refusal.answerOverload, logger: .quiet))
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
@@ -42,10 +44,12 @@ import Testing
         channel.embeddedEventLoop.advanceTime(by: .seconds(seconds))
     }
 
-    private func respond() throws {
+    private func respond() {
         channel.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
-        try channel.writeOutbound(HTTPResponsePart.end(nil))
+        channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
     }
+
+    private var activity: ConnectionRecord.Activity? { connections.record(of: channel)?.activity.kind }
 
     private func sent() throws -> String {
         var text = ""
@@ -65,7 +69,7 @@ import Testing
         for pause: Int64 in [14, 50, 50] {
             pass(pause)
             try receive("GET / HTTP/1.1\r\nHost: test\r\n\r\n")
-            try respond()
+            respond()
         }
         pass(59)
         #expect(channel.isActive)
@@ -101,7 +105,7 @@ import Testing
             try receive("GET / HTTP/1.1\r\n")
             pass(14)
             try receive("Host: test\r\n\r\n")
-            try respond()
+            respond()
         }
         #expect(try !sent().contains(" 408 "))
     }
@@ -109,7 +113,7 @@ import Testing
     @Test func theTimeOfAResponderIsNotTheClients() throws {
         try receive("GET / HTTP/1.1\r\nHost: test\r\n\r\n")
         pass(3600)
-        try respond()
+        respond()
         #expect(channel.isActive)
         #expect(try sent().hasPrefix("HTTP/1.1 200 OK"))
     }
@@ -134,6 +138,65 @@ import Testing
         #expect(channel.isActive)
         pass(1)
         #expect(!channel.isActive)
+    }
+
+    @Test func aClientThatTakesItsAnswerByteByByteIsGivenUpAllTheSame() throws {
+        try receive("GET / HTTP/1.1\r\nHost: test\r\n\r\n")
+        channel.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
+        func turn(isWritable: Bool) {
+            channel.isWritable = isWritable
+            channel.pipeline.fireChannelWritabilityChanged()
+        }
+        // Thrice it takes as much as to be given more, which takes this process an hour to make.
+        for _ in 0..<3 {
+            turn(isWritable: false)
+            pass(9)
+            turn(isWritable: true)
+            pass(3600)
+        }
+        turn(isWritable: false)
+        pass(2)
+        #expect(channel.isActive)
+        pass(1)
+        #expect(!channel.isActive)
+    }
+
+    @Test func nothingIsReadAheadOfAnAnswerThatIsNotTaken() throws {
+        #expect(activity == .silent)
+        try receive(
+            "GET / HTTP/1.1\r\nHost: test\r\n\r\nPOST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf")
+        #expect(activity == .working)
+        #expect(connections.record(of: channel)?.heldBytes == 4)
+        let reads = network.reads
+        channel.read()
+        network.isTaking = false
+        respond()
+        channel.read()
+        #expect(network.reads == reads)
+        #expect(activity == .receiving)
+        network.isTaking = true
+        channel.flush()
+        #expect(network.reads == reads + 1)
+        try receive(" and n")
+        #expect(activity == .working)
+        #expect(connections.record(of: channel)?.heldBytes == 0)
+        network.isTaking = false
+        respond()
+        #expect(activity == .sending)
+        network.isTaking = true
+        channel.flush()
+        #expect(activity == .idle)
+    }
+
+    @Test func theTimeForTheNextRequestBeginsWhenTheAnswerIsTaken() throws {
+        try receive(
+            "GET / HTTP/1.1\r\nHost: test\r\n\r\nPOST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf")
+        pass(3599)
+        respond()
+        pass(14)
+        #expect(try !sent().contains(" 408 "))
+        pass(1)
+        #expect(try sent().contains(" 408 "))
     }
 
     @Test func aRefusedClientThatNeverFinishesIsGivenUp() throws {
@@ -173,6 +236,32 @@ import Testing
         typealias OutboundIn = ByteBuffer
 
         var closed: [CloseMode] = []
+        var reads = 0
+        /// Whether it takes what is written.
+        var isTaking = true {
+            didSet { if isTaking { pass() } }
+        }
+        private var context: ChannelHandlerContext?
+        private var waiting: [(data: NIOAny, promise: EventLoopPromise<Void>?)] = []
+
+        func handlerAdded(context: ChannelHandlerContext) { self.context = context }
+
+        func handlerRemoved(context: ChannelHandlerContext) { self.context = nil }
+
+        func read(context: ChannelHandlerContext) {
+            reads += 1
+            context.read()
+        }
+
+        func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
+            waiting.append((data, promise))
+            if isTaking { pass() }
+        }
+
+        private func pass() {
+            for (data, promise) in waiting { context?.write(data, promise: promise) }
+            waiting = []
+        }
 
         func close(context: ChannelHandlerContext, mode: CloseMode, promise: EventLoopPromise<Void>?) {
             closed.append(mode)

@@ -132,6 +132,7 @@ import Testing
             await fixture.gate.hasArrivals(2)
             let waiting = try await fixture.connect()
             try await waiting.request("GET", "/waiting")
+            #expect(fixture.gate.arrivals == 2)
             fixture.gate.open()
             for client in [first, second] { #expect(try await client.response().status == 200) }
             // One of the two, which nobody uses now, makes room.

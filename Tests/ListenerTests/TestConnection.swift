@@ -17,11 +17,13 @@ actor TestConnection {
         self.arriving = arriving.makeAsyncIterator()
     }
 
-    /// Connects; with `isReading` false nothing is read before ``startReading()``.
+    /// Connects; with `isReading` false nothing is read before ``startReading()``, with `isStubborn` its side stays open when the
+    /// other has finished.
     ///
     /// `source`: from which address.
     static func connect(
-        to address: BoundAddress, from source: String? = nil, isReading: Bool = true, tls: NIOSSLContext? = nil
+        to address: BoundAddress, from source: String? = nil, isReading: Bool = true, isStubborn: Bool = false,
+        tls: NIOSSLContext? = nil
     ) async throws -> TestConnection {
         let (arriving, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
         var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
@@ -33,7 +35,8 @@ actor TestConnection {
                         try channel.pipeline.syncOperations.addHandler(
                             NIOSSLClientHandler(context: tls, serverHostname: "localhost"))
                     }
-                    try channel.pipeline.syncOperations.addHandler(Collector(continuation: continuation))
+                    try channel.pipeline.syncOperations.addHandler(
+                        Collector(continuation: continuation, isStubborn: isStubborn))
                 }
             }
         if let source { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: source, port: 0)) }
@@ -109,8 +112,11 @@ actor TestConnection {
 
         let continuation: AsyncStream<ByteBuffer>.Continuation
 
-        init(continuation: AsyncStream<ByteBuffer>.Continuation) {
+        let isStubborn: Bool
+
+        init(continuation: AsyncStream<ByteBuffer>.Continuation, isStubborn: Bool) {
             self.continuation = continuation
+            self.isStubborn = isStubborn
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -119,7 +125,7 @@ actor TestConnection {
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
             // The other side has finished, and so does this one, as HTTP clients do.
-            if case ChannelEvent.inputClosed = event { context.close(promise: nil) }
+            if case ChannelEvent.inputClosed = event, !isStubborn { context.close(promise: nil) }
         }
 
         func channelInactive(context: ChannelHandlerContext) {
