@@ -9,33 +9,64 @@ import Synchronization
 /// There is no queue: what waits in one gets older, and an answer that comes after its caller has given up was work for
 /// nobody. Turned away in a few microseconds, a caller can go elsewhere or come back.
 ///
-/// While places are free, everybody gets one. After that only those do who hold less than their share: the places divided by
-/// the number of those who hold any. They go in beyond the bound, up to twice as many in all, so that one who has taken every
-/// place keeps nobody out; its own requests are shed until it is down to what the others leave (max-min fairness).
+/// While places are free and those who have one are got to soon, everybody gets one. Otherwise only those do who hold less than
+/// their share: the places divided by the number of those who hold any, or did in the last second. They go in beyond the bound,
+/// up to twice as many in all, so that one who has taken every place keeps nobody out; its own requests are shed until it is
+/// down to what the others leave (max-min fairness).
 final class RequestLimiter: Sendable {
+    /// How soon a request is got to that has a place; when all have waited longer for a while, the processor is what is scarce.
+    static let soon = TimeAmount.milliseconds(10)
+    /// For how long that must be so, and for how long it is believed when nobody comes.
+    static let while = TimeAmount.milliseconds(100)
+    static let memory = TimeAmount.seconds(1)
+    /// The most holders of none that are remembered.
+    private static let maximumRemembered = 4096
+
     private struct State {
         var inside = 0
         /// The places of each who holds any; without those of which nobody knows yet whose they are.
-        var held: [String: Int] = [:]
+        var held: [String: (places: Int, left: NIODeadline)] = [:]
+        private var sweptAt = NIODeadline.uptimeNanoseconds(0)
+        /// Since when every request has waited for long; nil if the latest has not.
+        private var slowSince: NIODeadline?
+        private var latestWait = NIODeadline.uptimeNanoseconds(0)
 
         mutating func enter(_ holder: String?) {
             inside += 1
-            if let holder { held[holder, default: 0] += 1 }
+            if let holder { held[holder, default: (0, .distantFuture)].places += 1 }
         }
 
-        mutating func leave(_ holder: String?) {
+        mutating func leave(_ holder: String?, at now: NIODeadline) {
             inside -= 1
-            guard let holder, let count = held[holder] else { return }
-            held[holder] = count > 1 ? count - 1 : nil
+            guard let holder, let places = held[holder]?.places else { return }
+            held[holder] = places > 1 || held.count < maximumRemembered ? (places - 1, now) : nil
+            guard sweptAt + RequestLimiter.while <= now else { return }
+            sweptAt = now
+            held = held.filter { $0.value.places > 0 || $0.value.left + memory > now }
         }
 
-        func hasRoom(for holder: String?, _ limit: Int) -> Bool {
-            if inside < limit { return true }
+        /// Notes how long it took to get to a request.
+        mutating func note(wait: TimeAmount, at now: NIODeadline) {
+            if wait <= soon { slowSince = nil } else { slowSince = slowSince ?? now }
+            latestWait = now
+        }
+
+        func isCrowded(_ limit: Int, at now: NIODeadline) -> Bool {
+            if inside >= limit { return true }
+            guard let slowSince, latestWait + memory > now else { return false }
+            return slowSince + RequestLimiter.while <= now
+        }
+
+        func hasRoom(for holder: String?, _ limit: Int, at now: NIODeadline) -> Bool {
+            guard isCrowded(limit, at: now) else { return true }
             guard inside < 2 * limit else { return false }
             // Asked again once it is known.
             guard let holder else { return true }
-            let own = held[holder] ?? 0
-            return own < max(1, limit / (held.count + (own == 0 ? 1 : 0)))
+            let own = held[holder]
+            let holders = held.count + (own == nil ? 1 : 0)
+            // Who is alone takes time from nobody else.
+            if holders == 1, inside < limit { return true }
+            return (own?.places ?? 0) < max(1, limit / holders)
         }
     }
 

@@ -81,7 +81,7 @@ struct FloodAttack: Sendable, CustomStringConvertible {
     // MARK: Requests
 
     private static func post(_ body: [UInt8], to app: String = "coins") -> [UInt8] {
-        Array("POST /webhooks/apple/\(app) HTTP/1.1\r\nHost: a\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
+        Array("POST /webhooks/apple/\(app) HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
     }
 
     /// Lets one attacker send requests to the webhook.
