@@ -9,25 +9,27 @@ import Synchronization
 /// There is no queue: what waits in one gets older, and an answer that comes after its caller has given up was work for
 /// nobody. Turned away in a few microseconds, a caller can go elsewhere or come back.
 ///
-/// While places are free and those who have one are got to soon, everybody gets one. Otherwise only those do who hold less than
-/// their share: the places divided by the number of those who hold any, or did in the last second. They go in beyond the bound,
-/// up to twice as many in all, so that one who has taken every place keeps nobody out; its own requests are shed until it is
-/// down to what the others leave (max-min fairness).
+/// While places are free and requests are got to soon, everybody gets one. Otherwise only those do who hold less than their
+/// share: the places divided by the number of those who hold any, or did in the last second. They go in beyond the bound, up to
+/// twice as many in all, so that one who has taken every place keeps nobody out; its own requests are shed until it is down to
+/// what the others leave (max-min fairness).
 final class RequestLimiter: Sendable {
-    /// How soon a request is got to that has a place; when all have waited longer for a while, the processor is what is scarce.
+    /// How soon a request is got to that has a place, while the processor is not scarce.
     static let soon = TimeAmount.milliseconds(10)
-    /// For how long that must be so, and for how long it is believed when nobody comes.
-    static let while = TimeAmount.milliseconds(100)
+    /// For how long every request must have taken longer.
+    static let patience = TimeAmount.milliseconds(100)
+    /// How long it is remembered who held places, and how long requests took.
     static let memory = TimeAmount.seconds(1)
-    /// The most holders of none that are remembered.
-    private static let maximumRemembered = 4096
+    /// The most who are known, beyond those who hold places.
+    private static let maximumKnown = 4096
 
     private struct State {
         var inside = 0
-        /// The places of each who holds any; without those of which nobody knows yet whose they are.
-        var held: [String: (places: Int, left: NIODeadline)] = [:]
-        private var sweptAt = NIODeadline.uptimeNanoseconds(0)
-        /// Since when every request has waited for long; nil if the latest has not.
+        /// The places of each who holds any or did, and when the last was given back; without those of which nobody knows yet
+        /// whose they are.
+        var held: [String: (places: Int, leftAt: NIODeadline)] = [:]
+        private var forgottenAt = NIODeadline.uptimeNanoseconds(0)
+        /// Since when all requests have taken long to be got to; nil if the latest has not.
         private var slowSince: NIODeadline?
         private var latestWait = NIODeadline.uptimeNanoseconds(0)
 
@@ -38,23 +40,24 @@ final class RequestLimiter: Sendable {
 
         mutating func leave(_ holder: String?, at now: NIODeadline) {
             inside -= 1
-            guard let holder, let places = held[holder]?.places else { return }
-            held[holder] = places > 1 || held.count < maximumRemembered ? (places - 1, now) : nil
-            guard sweptAt + RequestLimiter.while <= now else { return }
-            sweptAt = now
-            held = held.filter { $0.value.places > 0 || $0.value.left + memory > now }
+            if let holder, let places = held[holder]?.places {
+                held[holder] = places > 1 || held.count <= maximumKnown ? (places - 1, now) : nil
+            }
+            guard forgottenAt + patience <= now else { return }
+            forgottenAt = now
+            held = held.filter { $0.value.places > 0 || $0.value.leftAt + memory > now }
         }
 
         /// Notes how long it took to get to a request.
         mutating func note(wait: TimeAmount, at now: NIODeadline) {
-            if wait <= soon { slowSince = nil } else { slowSince = slowSince ?? now }
+            slowSince = wait <= soon ? nil : slowSince ?? now
             latestWait = now
         }
 
         func isCrowded(_ limit: Int, at now: NIODeadline) -> Bool {
             if inside >= limit { return true }
             guard let slowSince, latestWait + memory > now else { return false }
-            return slowSince + RequestLimiter.while <= now
+            return slowSince + patience <= now
         }
 
         func hasRoom(for holder: String?, _ limit: Int, at now: NIODeadline) -> Bool {
@@ -64,8 +67,8 @@ final class RequestLimiter: Sendable {
             guard let holder else { return true }
             let own = held[holder]
             let holders = held.count + (own == nil ? 1 : 0)
-            // Who is alone takes time from nobody else.
-            if holders == 1, inside < limit { return true }
+            // Who is alone takes nobody else's time.
+            if holders == 1 { return inside < limit }
             return (own?.places ?? 0) < max(1, limit / holders)
         }
     }
@@ -75,42 +78,64 @@ final class RequestLimiter: Sendable {
     /// Whether places are shared out among callers, which responders name, and not among sources.
     let isSharedByCaller: Bool
     private let log: OccasionalWarning
+    private let now: @Sendable () -> NIODeadline
     private let state = Mutex(State())
 
-    init(limit: Int?, isSharedByCaller: Bool = false, logger: Logger) {
+    /// `now`: the time that waits are measured by.
+    init(
+        limit: Int?, isSharedByCaller: Bool = false, logger: Logger,
+        now: @escaping @Sendable () -> NIODeadline = { .now() }
+    ) {
         self.limit = limit
         self.isSharedByCaller = isSharedByCaller
+        self.now = now
         log = OccasionalWarning(logger)
     }
 
     /// Whether not everybody is let in any more.
-    var isCrowded: Bool { limit.map { limit in state.withLock { $0.inside >= limit } } ?? false }
+    var isCrowded: Bool {
+        guard let limit else { return false }
+        let now = now()
+        return state.withLock { $0.isCrowded(limit, at: now) }
+    }
 
     /// Whether a request would be let in at this moment; `holder`: whose it is, nil while nobody knows.
     func hasRoom(for holder: String?) -> Bool {
-        limit.map { limit in state.withLock { $0.hasRoom(for: holder, limit) } } ?? true
+        guard let limit else { return true }
+        let now = now()
+        return state.withLock { $0.hasRoom(for: holder, limit, at: now) }
     }
 
     /// Lets a request in, if there is a place for it.
-    func admit(_ holder: String?) -> Bool {
-        guard let limit else { return true }
+    ///
+    /// - Returns: when; nil when there is none.
+    func admit(_ holder: String?) -> NIODeadline? {
+        let now = now()
+        guard let limit else { return now }
         let isIn = state.withLock { state in
-            guard state.hasRoom(for: holder, limit) else { return false }
+            guard state.hasRoom(for: holder, limit, at: now) else { return false }
             state.enter(holder)
             return true
         }
         if !isIn { warn(limit) }
-        return isIn
+        return isIn ? now : nil
     }
 
-    /// Notes whose a request is that is inside.
+    /// Notes whose a request is that is inside, now that it has been got to.
     ///
-    /// - Returns: whether it would be let in now; if not, nothing has changed.
-    func pass(from holder: String?, to next: String) -> Bool {
+    /// - Parameters:
+    ///   - holder: whose it was taken for.
+    ///   - next: whose it is.
+    ///   - arrival: when it was let in; nil where that tells nothing.
+    /// - Returns: whether it would be let in now; if not, its place is still the one that it was.
+    func pass(from holder: String?, to next: String, since arrival: NIODeadline?) -> Bool {
         guard let limit else { return true }
+        let now = now()
         let mayStay = state.withLock { state in
-            state.leave(holder)
-            let mayStay = state.hasRoom(for: next, limit)
+            if let arrival { state.note(wait: now - arrival, at: now) }
+            guard holder != next else { return true }
+            state.leave(holder, at: now)
+            let mayStay = state.hasRoom(for: next, limit, at: now)
             state.enter(mayStay ? next : holder)
             return mayStay
         }
@@ -124,7 +149,9 @@ final class RequestLimiter: Sendable {
     }
 
     func leave(_ holder: String?) {
-        if limit != nil { state.withLock { $0.leave(holder) } }
+        guard limit != nil else { return }
+        let now = now()
+        state.withLock { $0.leave(holder, at: now) }
     }
 
     private func warn(_ limit: Int) {
@@ -146,6 +173,8 @@ package final class ConnectionSlot: Sendable {
         var phase = Phase.outside
         /// Whose the place is; nil while nobody knows.
         var holder: String?
+        /// When the place was taken; nil once the request has been got to.
+        var arrival: NIODeadline?
         /// Whose the latest request was, and what it showed for it.
         var caller: (credential: Int, name: String)?
     }
@@ -169,9 +198,10 @@ package final class ConnectionSlot: Sendable {
         state.withLock { state in
             guard state.phase == .outside else { return true }
             let holder = holder(of: request, source, state)
-            guard limiter.admit(holder) else { return false }
+            guard let arrival = limiter.admit(holder) else { return false }
             state.phase = .inside
             state.holder = holder
+            state.arrival = arrival
             return true
         }
     }
@@ -198,8 +228,8 @@ package final class ConnectionSlot: Sendable {
         state.withLock { state in
             // By a hash, with a secret of the process: credentials are not kept.
             state.caller = (authorization.hashValue, caller)
-            guard limiter.isSharedByCaller, state.phase == .inside, state.holder != caller else { return true }
-            guard limiter.pass(from: state.holder, to: caller) else { return false }
+            guard limiter.isSharedByCaller, state.phase == .inside else { return true }
+            guard limiter.pass(from: state.holder, to: caller, since: state.arrival.take()) else { return false }
             state.holder = caller
             return true
         }

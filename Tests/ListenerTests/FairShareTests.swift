@@ -1,6 +1,8 @@
 import HTTPTypes
 import HummingbirdCore
 import Logging
+import NIOCore
+import Synchronization
 import TestSupport
 import Testing
 
@@ -117,13 +119,21 @@ import Testing
 
     // MARK: Who gets a place
 
-    private func limiter(_ limit: Int?) -> RequestLimiter {
-        RequestLimiter(limit: limit, isSharedByCaller: true, logger: .quiet)
+    private final class Time: Sendable {
+        private let time = Mutex(NIODeadline.uptimeNanoseconds(1_000_000_000))
+
+        var now: NIODeadline { time.withLock(\.self) }
+
+        func pass(_ amount: TimeAmount) { time.withLock { $0 = $0 + amount } }
+    }
+
+    private func limiter(_ limit: Int?, _ time: Time = Time()) -> RequestLimiter {
+        RequestLimiter(limit: limit, isSharedByCaller: true, logger: .quiet, now: { time.now })
     }
 
     /// How many of so many requests are let in.
     private func admit(_ count: Int, _ holder: String?, _ limiter: RequestLimiter) -> Int {
-        (0..<count).count { _ in limiter.admit(holder) }
+        (0..<count).count { _ in limiter.admit(holder) != nil }
     }
 
     @Test func `one alone gets every place, and what it gives back goes to the others first`() {
@@ -133,12 +143,12 @@ import Testing
         // The greedy one, which goes on asking, gives back what it has.
         for _ in 0..<90 {
             limiter.leave("greedy")
-            #expect(!limiter.admit("greedy"))
+            #expect(limiter.admit("greedy") == nil)
         }
         limiter.leave("greedy")
-        #expect(limiter.admit("greedy"), "nobody else wants the rest")
+        #expect(limiter.admit("greedy") != nil, "nobody else wants the rest")
         for number in 1...9 {
-            #expect(limiter.hasRoom(for: "caller\(number)") == false, "ten of a hundred are its share")
+            #expect(!limiter.hasRoom(for: "caller\(number)"), "ten of a hundred are its share")
         }
         limiter.leave("caller1")
         #expect(limiter.hasRoom(for: "caller1"))
@@ -146,8 +156,8 @@ import Testing
 
     @Test func `there are never more than twice as many, whoever comes`() {
         let limiter = limiter(10)
-        #expect((0..<100).count { limiter.admit("caller\($0)") } == 20)
-        #expect(!limiter.admit(nil))
+        #expect((0..<100).count { limiter.admit("caller\($0)") != nil } == 20)
+        #expect(limiter.admit(nil) == nil)
         for number in 0..<20 { limiter.leave("caller\(number)") }
         #expect(admit(100, nil, limiter) == 20, "of whom nobody knows whose they are")
     }
@@ -155,11 +165,50 @@ import Testing
     @Test func `who turns out to hold more than its share keeps no place`() {
         let limiter = limiter(4)
         #expect(admit(4, "greedy", limiter) == 4)
-        #expect(limiter.admit(nil))
-        #expect(!limiter.pass(from: nil, to: "greedy"))
-        #expect(limiter.pass(from: nil, to: "other"))
+        #expect(limiter.admit(nil) != nil)
+        #expect(!limiter.pass(from: nil, to: "greedy", since: nil))
+        #expect(limiter.pass(from: nil, to: "other", since: nil))
         for holder in ["greedy", "greedy", "greedy", "greedy", "other"] { limiter.leave(holder) }
         #expect(admit(9, "greedy", limiter) == 4, "all places were given back")
+    }
+
+    @Test func `where the processor is scarce, who has more than its share of the places gets no more`() throws {
+        let time = Time()
+        let limiter = limiter(100, time)
+        #expect(admit(60, "greedy", limiter) == 60)
+        limiter.leave("greedy")
+        /// Lets somebody's request wait before it is got to.
+        func ask(_ caller: String, waiting wait: TimeAmount) throws -> Bool {
+            let arrival = try #require(limiter.admit(nil))
+            time.pass(wait)
+            defer { limiter.leave(caller) }
+            return limiter.pass(from: nil, to: caller, since: arrival)
+        }
+        #expect(try ask("other", waiting: .milliseconds(50)))
+        #expect(limiter.hasRoom(for: "greedy"), "a single one that was slow tells nothing")
+        for _ in 0..<3 { #expect(try ask("other", waiting: .milliseconds(50))) }
+        #expect(!limiter.hasRoom(for: "greedy"))
+        #expect(limiter.hasRoom(for: "other") && limiter.hasRoom(for: "third"))
+        // Fifty places each.
+        for _ in 0..<10 { limiter.leave("greedy") }
+        #expect(limiter.hasRoom(for: "greedy"))
+        #expect(limiter.admit("greedy") != nil)
+        #expect(!limiter.hasRoom(for: "greedy"))
+        #expect(try ask("other", waiting: .milliseconds(5)))
+        #expect(limiter.hasRoom(for: "greedy"), "they are got to soon again")
+    }
+
+    @Test func `who is alone gets every place, however long its requests take to be got to`() throws {
+        let time = Time()
+        let limiter = limiter(100, time)
+        #expect(limiter.admit("earlier") != nil)
+        limiter.leave("earlier")
+        for _ in 0..<30 {
+            let arrival = try #require(limiter.admit(nil))
+            time.pass(.milliseconds(50))
+            #expect(limiter.pass(from: nil, to: "busy", since: arrival))
+        }
+        #expect(admit(100, "busy", limiter) == 70)
     }
 
     @Test func `without a bound everybody is let in`() {

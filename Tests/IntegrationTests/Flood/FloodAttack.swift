@@ -81,7 +81,9 @@ struct FloodAttack: Sendable, CustomStringConvertible {
     // MARK: Requests
 
     private static func post(_ body: [UInt8], to app: String = "coins") -> [UInt8] {
-        Array("POST /webhooks/apple/\(app) HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: \(body.count)\r\n\r\n".utf8) + body
+        Array(
+            "POST /webhooks/apple/\(app) HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: \(body.count)\r\n\r\n"
+                .utf8) + body
     }
 
     /// Lets one attacker send requests to the webhook.
@@ -150,6 +152,7 @@ struct FloodAttack: Sendable, CustomStringConvertible {
     private static var crowd: DaemonStage.Settings {
         var settings = DaemonStage.Settings()
         settings.apiHasPort = true
+        settings.scopes = ["transactions:read"]
         settings.callers = ["greedy": "prs_greedy"]
         for number in 1...9 { settings.callers["caller\(number)"] = "prs_caller\(number)" }
         // Its share of Apple's rate is another matter.
