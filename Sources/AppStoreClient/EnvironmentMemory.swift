@@ -51,9 +51,8 @@ final class EnvironmentMemory: Sendable {
             state.withLock { keep(environment, key, in: &$0) }
             return environment
         } catch {
-            logger.warning(
-                "Remembered environments cannot be read",
-                metadata: ["app": "\(app.slug)", "cause": "\(error.cause ?? error.message)"])
+            logger.tell(
+                "Remembered environments cannot be read", error, level: .warning, ["app": "\(app.slug)"])
             return nil
         }
     }
@@ -91,11 +90,9 @@ final class EnvironmentMemory: Sendable {
         do {
             try await store.remember(entries, app: app)
         } catch {
-            logger.warning(
-                "Environments cannot be remembered",
-                metadata: [
-                    "app": "\(app)", "count": "\(entries.count)", "cause": "\(error.cause ?? error.message)",
-                ])
+            logger.tell(
+                "Environments cannot be remembered", error, level: .warning,
+                ["app": "\(app)", "count": "\(entries.count)"])
         }
     }
 

@@ -49,9 +49,9 @@ final class TokenAcceptance: Sendable {
             state.withLock { _ = $0.released.insert(app.bundleID) }
             return true
         } catch {
-            logger.warning(
-                "Whether an app has a release in Production cannot be read",
-                metadata: ["app": "\(app.slug)", "cause": "\(error.cause ?? error.message)"])
+            logger.tell(
+                "Whether an app has a release in Production cannot be read", error, level: .warning,
+                ["app": "\(app.slug)"])
             return nil
         }
     }
@@ -82,9 +82,9 @@ final class TokenAcceptance: Sendable {
                 return !state.hasFailed
             }
             guard isFirst else { return }
-            logger.warning(
-                "Which apps have a release in Production cannot be kept",
-                metadata: ["count": "\(unwritten.count)", "cause": "\(error.cause ?? error.message)"])
+            logger.tell(
+                "Which apps have a release in Production cannot be kept", error, level: .warning,
+                ["count": "\(unwritten.count)"])
         }
     }
 }

@@ -220,9 +220,7 @@ package actor KeyCustodian {
             hasSavingFailed = false
         } catch {
             if !hasSavingFailed {
-                logger.error(
-                    "What was decided about keys could not be kept",
-                    metadata: ["cause": "\(error.cause ?? error.message)"])
+                logger.tell("What was decided about keys could not be kept", error)
             }
             hasSavingFailed = true
         }

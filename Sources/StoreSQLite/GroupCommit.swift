@@ -1,3 +1,4 @@
+import Domain
 import GRDB
 import Synchronization
 
@@ -26,12 +27,21 @@ final class GroupCommit: Sendable {
 
     private let pool: DatabasePool
     private let executorHeartbeat: ExecutorHeartbeat
+    private let files: StoreFileWatch
+    private let outage: Outage
     private let state = Mutex(State())
     private let commits = Atomic(0)
 
-    init(pool: DatabasePool, executorHeartbeat: ExecutorHeartbeat) {
+    /// - Parameters:
+    ///   - pool: the database.
+    ///   - executorHeartbeat: told when the writer is at work.
+    ///   - files: looked at around each transaction.
+    ///   - outage: told of transactions that fail, and of those that do not.
+    init(pool: DatabasePool, executorHeartbeat: ExecutorHeartbeat, files: StoreFileWatch, outage: Outage) {
         self.pool = pool
         self.executorHeartbeat = executorHeartbeat
+        self.files = files
+        self.outage = outage
     }
 
     /// How many transactions were committed.
@@ -55,7 +65,7 @@ final class GroupCommit: Sendable {
             let (writes, areMore) = take()
             // A turn of its own for the rest, so that the watchdog's beat comes between.
             if areMore { schedule() }
-            for finish in executorHeartbeat.inside({ commit(writes, in: database) }) { finish() }
+            for finish in executorHeartbeat.inside({ commitWatched(writes, in: database) }) { finish() }
         }
     }
 
@@ -65,6 +75,21 @@ final class GroupCommit: Sendable {
             state.pending.removeFirst(writes.count)
             state.isScheduled = !state.pending.isEmpty
             return (writes, state.isScheduled)
+        }
+    }
+
+    /// Runs writes in one transaction, and promises nothing of it when the files are not the store's any more.
+    ///
+    /// - Returns: as `commit`.
+    private func commitWatched(_ writes: [PendingWrite], in database: Database) -> [@Sendable () -> Void] {
+        do {
+            try files.check()
+            let endings = commit(writes, in: database)
+            try files.check()
+            return endings
+        } catch {
+            outage.failed("\(error)")
+            return writes.map { write in { write.fail(error) } }
         }
     }
 
@@ -79,9 +104,12 @@ final class GroupCommit: Sendable {
             try database.inCachedTransaction {
                 for write in writes { endings.append(try run(write, in: database)) }
             }
-            commits.add(1, ordering: .relaxed)
+            committed()
             return endings
         } catch {
+            if let error = error as? DatabaseError, StoreFailure.isOfDisk(error.resultCode) {
+                outage.failed(StoreFailure.cause(error))
+            }
             return writes.map { write in { write.fail(error) } }
         }
     }
@@ -108,8 +136,13 @@ final class GroupCommit: Sendable {
             if writes.count > 1, endings.count < writes.count { return nil }
             throw error
         }
-        commits.add(1, ordering: .relaxed)
+        committed()
         return endings
+    }
+
+    private func committed() {
+        commits.add(1, ordering: .relaxed)
+        outage.succeeded()
     }
 
     /// Runs one write.

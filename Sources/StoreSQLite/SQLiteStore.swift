@@ -1,5 +1,6 @@
 package import Domain
 import GRDB
+package import Logging
 
 /// Everything that is kept, in one SQLite file.
 ///
@@ -23,6 +24,10 @@ package final class SQLiteStore: Sendable {
     let commits: GroupCommit
     private let glances: GroupRead
     let truncation: LogTruncation
+    /// Whether nothing can be written at present.
+    let outage: Outage
+    /// Whether nothing can be read at present.
+    let readOutage: Outage
     let maximumKnownIdentifiers: Int
     /// What opens of this installation's own secrets.
     package let secrets: OpenedSecrets
@@ -34,13 +39,20 @@ package final class SQLiteStore: Sendable {
     private let lock: StoreLock
 
     private init(
-        pool: DatabasePool, glances: GroupRead, lock: StoreLock, maximumKnownIdentifiers: Int, secrets: OpenedSecrets
+        pool: DatabasePool, glances: GroupRead, lock: StoreLock, maximumKnownIdentifiers: Int, secrets: OpenedSecrets,
+        files: StoreFileWatch, logger: Logger
     ) {
         changes = ChangeSignal()
         pool.add(transactionObserver: EventObserver(changes: changes), extent: .databaseLifetime)
         self.pool = pool
         executorHeartbeat = ExecutorHeartbeat()
-        commits = GroupCommit(pool: pool, executorHeartbeat: executorHeartbeat)
+        outage = Outage(
+            "The store cannot be written: nothing new is accepted until it can",
+            ended: "The store can be written again",
+            logger: logger)
+        readOutage = Outage(
+            "The store cannot be read", ended: "The store can be read again", logger: logger)
+        commits = GroupCommit(pool: pool, executorHeartbeat: executorHeartbeat, files: files, outage: outage)
         self.glances = glances
         truncation = LogTruncation(pool: pool)
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
@@ -57,17 +69,20 @@ package final class SQLiteStore: Sendable {
     ///   - apps: whose settings the rules look at are kept with the rows that they judge.
     ///   - secrets: opens what the store keeps sealed of this installation's own. Without it a user who has withdrawn consent
     ///     cannot be erased.
+    ///   - logger: told when nothing can be written, and when that is over.
     /// - Returns: the store, ready for use.
     /// - Throws: `storeUnavailable`, naming the file and what is wrong: no folder, another daemon, not a database, another
     ///   program's, written by a newer version.
     package static func open(
         at path: String, maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [],
-        secrets: (any InstallationSecrets)? = nil
+        secrets: (any InstallationSecrets)? = nil,
+        logger: Logger = Logger(label: "purser.store") { _ in SwiftLogNoOpLogHandler() }
     ) async throws(ServiceError) -> SQLiteStore {
         try await Blocking.run {
             Result { () throws(ServiceError) in
                 try openNow(
-                    at: path, maximumKnownIdentifiers: maximumKnownIdentifiers, apps: apps, secrets: secrets)
+                    at: path, maximumKnownIdentifiers: maximumKnownIdentifiers, apps: apps, secrets: secrets,
+                    logger: logger)
             }
         }.get()
     }
@@ -89,7 +104,7 @@ package final class SQLiteStore: Sendable {
 
     private static func openNow(
         at path: String, maximumKnownIdentifiers: Int, apps: [App],
-        secrets: (any InstallationSecrets)?
+        secrets: (any InstallationSecrets)?, logger: Logger
     ) throws(ServiceError) -> SQLiteStore {
         let file = try StoreFile.resolve(path)
         let lock = try StoreLock.acquire(for: file)
@@ -113,7 +128,7 @@ package final class SQLiteStore: Sendable {
             let glances = try GroupRead(file: file, configuration: configuration(file))
             return SQLiteStore(
                 pool: pool, glances: glances, lock: lock, maximumKnownIdentifiers: maximumKnownIdentifiers,
-                secrets: opened ?? .none)
+                secrets: opened ?? .none, files: StoreFileWatch(file), logger: logger)
         } catch {
             throw StoreFailure.serviceError(error, doing: "open", store: "The store \(file)")
         }
@@ -142,8 +157,11 @@ extension SQLiteStore {
         _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(ServiceError) -> Value {
         do {
-            return try await pool.unsafeRead { try $0.inCachedSnapshot { try body($0) } }
+            let value = try await pool.unsafeRead { try $0.inCachedSnapshot { try body($0) } }
+            readOutage.succeeded()
+            return value
         } catch {
+            noteReadFailure(error)
             throw StoreFailure.serviceError(error, doing: purpose)
         }
     }
@@ -154,7 +172,7 @@ extension SQLiteStore {
     ) async throws(ServiceError) -> Value {
         do {
             try Task.checkCancellation()
-            return try await withCheckedThrowingContinuation { continuation in
+            let value = try await withCheckedThrowingContinuation { continuation in
                 glances.submit(
                     PendingRead(
                         run: { database in
@@ -163,9 +181,20 @@ extension SQLiteStore {
                         },
                         fail: { continuation.resume(throwing: $0) }))
             }
+            readOutage.succeeded()
+            return value
         } catch {
+            noteReadFailure(error)
             throw StoreFailure.serviceError(error, doing: purpose)
         }
+    }
+
+    private func noteReadFailure(_ error: any Error) {
+        guard let error = error as? DatabaseError, StoreFailure.isOfDisk(error.resultCode),
+            // Damage is of some pages: most reads succeed.
+            error.resultCode != .SQLITE_CORRUPT
+        else { return }
+        readOutage.failed(StoreFailure.cause(error))
     }
 
     /// Runs one atomic operation; what it wrote is on disk when this returns.
@@ -209,7 +238,11 @@ enum StoreFailure {
         case let error as DatabaseError:
             ServiceError(
                 .storeUnavailable, "\(store) cannot be used now: \(reason(of: error.resultCode)).",
-                cause: "\(purpose): SQLite \(error.extendedResultCode): \(error.message ?? "no message")")
+                cause: "\(purpose): \(cause(error))")
+        case let error as StoreFileWatch.Moved:
+            ServiceError(
+                .storeUnavailable, "\(store) cannot be used now: its file is not where it was.",
+                cause: "\(purpose): \(error)")
         case is CancellationError:
             ServiceError(.storeUnavailable, "The request was cancelled.", cause: "\(purpose): cancelled")
         default:
@@ -217,6 +250,19 @@ enum StoreFailure {
             ServiceError(
                 .storeUnavailable, "\(store) cannot be used now: it holds what it should not.",
                 cause: "\(purpose): \(type(of: error))")
+        }
+    }
+
+    /// What SQLite says, for the log.
+    static func cause(_ error: DatabaseError) -> String {
+        "SQLite \(error.extendedResultCode): \(error.message ?? "no message")"
+    }
+
+    /// Whether an error is the disk's or the file's, and not that of one statement, or of somebody who reads for long.
+    static func isOfDisk(_ code: ResultCode) -> Bool {
+        switch code {
+        case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_CANTOPEN: true
+        default: false
         }
     }
 

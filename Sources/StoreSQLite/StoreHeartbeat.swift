@@ -1,3 +1,4 @@
+import Domain
 import GRDB
 import Synchronization
 
@@ -15,6 +16,12 @@ extension SQLiteStore {
             return false
         }
     }
+
+    /// Why nothing can be written, or read, at present; nil when it can, as far as has been tried.
+    package var problem: String? { outage.cause ?? readOutage.cause }
+
+    /// Takes note that a write does not come to an end, as on a disk that hangs.
+    package func noteHang(_ patience: Duration) { outage.failed("a write takes longer than \(patience)") }
 
     /// Returns once the store's executor has just run, for the watchdog.
     ///

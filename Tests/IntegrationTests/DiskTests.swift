@@ -30,6 +30,7 @@ struct DiskTests {
             try await manager.hears("WATCHDOG=1", times: 2)
             try await process.limitFileSize(to: nil)
             try await story.after()
+            Self.isTold(process)
             #expect(try await process.terminate() == 0)
         }
     }
@@ -49,6 +50,7 @@ struct DiskTests {
             try await story.meanwhile()
             try FileManager.default.removeItem(at: filler)
             try await story.after()
+            Self.isTold(process)
             #expect(try await process.terminate() == 0)
         }
     }
@@ -65,6 +67,41 @@ struct DiskTests {
             #expect(process.log.text.contains("\(store)/purser."))
             #expect(process.log.text.localizedCaseInsensitiveContains("read-only"))
         }
+    }
+
+    @Test func `a database that is removed under it is noticed, and nothing that was promised is lost`() async throws {
+        try await DaemonStage.with { stage in
+            let process = try await stage.start()
+            let story = try Story(stage)
+            try await story.before()
+            for suffix in ["", "-wal", "-shm"] {
+                try FileManager.default.removeItem(at: stage.storeFolder.appending(path: "purser.db\(suffix)"))
+            }
+            try await story.meanwhile()
+            let health = await stage.admin.send("GET", "/healthz")
+            #expect(health.map { String(decoding: $0.body, as: UTF8.self) }?.contains("was removed or renamed") == true)
+            let saved = stage.storeFolder.appending(path: "saved.db").path
+            let copied = try await stage.command("backup", saved)
+            #expect(copied.status == 0, "\(copied.errorOutput)")
+            #expect(try await process.terminate() == 0)
+            let restored = try await stage.command("restore", saved)
+            #expect(restored.status == 0, "\(restored.errorOutput)")
+            let next = try await stage.start()
+            let released = try await stage.command("deliveries", "release")
+            #expect(released.status == 0, "\(released.errorOutput)")
+            try await story.isStillKnown()
+            try await story.after()
+            #expect(try await next.terminate() == 0)
+        }
+    }
+
+    /// One clear line says that it begins, and one that it is over; what comes to nothing meanwhile adds none but the answers.
+    private static func isTold(_ process: DaemonProcess) {
+        let lines = process.log.text.split(separator: "\n")
+        #expect(lines.count { $0.contains("The store cannot be written") } == 1)
+        #expect(lines.count { $0.contains("The store can be written again") } == 1)
+        let errors = lines.filter { $0.contains(#""level":"error""#) && !$0.contains("Request answered") }
+        #expect(errors.count == 1, "\(errors)")
     }
 
     /// A command that sees other mounts than everybody else.
@@ -90,13 +127,14 @@ struct DiskTests {
     private struct Story {
         let stage: DaemonStage
         let account: String
-        let (user, gems): (String, String)
+        let (user, gems, sword): (String, String, String)
 
         init(_ stage: DaemonStage) throws {
             self.stage = stage
             user = UUID().uuidString.lowercased()
             account = try stage.simulator.state.createAccount(in: .sandbox).id
             gems = try Self.buy(stage, account, user)
+            sword = try Self.buy(stage, account, user)
         }
 
         private static func buy(_ stage: DaemonStage, _ account: String, _ user: String) throws
@@ -112,7 +150,13 @@ struct DiskTests {
 
         func before() async throws {
             try await isReady()
-            #expect(try await send(Self.buy(stage, account, user)).status == 200)
+            #expect(try await send(sword).status == 200)
+        }
+
+        /// What was accepted before.
+        func isStillKnown() async throws {
+            let list = await stage.api().send("GET", "/v1/apps/coins/deliveries?transactionId=\(sword)")
+            #expect(list?.json?["deliveries"]?[0]?["state"] == "accepted")
         }
 
         func meanwhile() async throws {

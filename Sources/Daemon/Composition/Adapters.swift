@@ -107,7 +107,8 @@ private func openStore(
     switch location {
     case .sqlite(let path):
         do {
-            return try await SQLiteStore.open(at: path, apps: apps, secrets: secrets)
+            return try await SQLiteStore.open(
+                at: path, apps: apps, secrets: secrets, logger: dependencies.logger)
         } catch {
             // No start of this program will ever do better: the service manager need not try.
             guard StoreCheck.isOfNewerVersion(path) else { throw error }

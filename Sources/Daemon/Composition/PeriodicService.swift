@@ -51,9 +51,7 @@ extension PeriodicService {
             do throws(ServiceError) {
                 try await checkpoint.save()
             } catch {
-                logger.error(
-                    "What is used of the budgets could not be saved",
-                    metadata: ["cause": "\(error.cause ?? error.message)"])
+                logger.tell("What is used of the budgets could not be saved", error)
             }
         }
     }
@@ -150,9 +148,7 @@ struct RetentionRound<C: Clock<Duration>>: Sendable {
                 removed.add(batch)
             } while (try? await clock.sleep(for: pause)) != nil
         } catch {
-            logger.error(
-                "What has been kept long enough could not be removed",
-                metadata: ["cause": "\(error.cause ?? error.message)"])
+            logger.tell("What has been kept long enough could not be removed", error)
         }
         guard !removed.isEmpty else { return }
         logger.info(
@@ -215,17 +211,15 @@ final class BacklogWatch: Sendable {
         state.withLock { $0 = State(told: line, wasStoreWell: isStoreWell, wasAppleWell: isAppleWell) }
     }
 
-    /// A failure is logged when it begins, not each time.
+    /// Whether it can be written, and be read; a failure is logged when it begins, not each time.
     private func lookAtStore(wasWell: Bool) async -> Bool {
+        let isUsable = await health.storeIsUsable()
         do throws(ServiceError) {
             try await monitor.look()
-            return true
+            return isUsable
         } catch {
             // A cancelled task's question fails, whatever the store.
-            if wasWell, !Task.isCancelled {
-                logger.error(
-                    "What waits in the store cannot be counted", metadata: ["cause": "\(error.cause ?? error.message)"])
-            }
+            if wasWell, !Task.isCancelled { logger.tell("What waits in the store cannot be counted", error) }
             return false
         }
     }

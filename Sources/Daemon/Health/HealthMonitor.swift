@@ -100,7 +100,7 @@ final class HealthMonitor: HealthReporter {
         var parts = [
             HealthReport.Part(
                 name: "store", isHealthy: isUsable,
-                detail: isUsable ? "usable" : "a write did not succeed within \(Self.storePatience)"),
+                detail: isUsable ? "usable" : store.problem ?? "a write did not succeed"),
             HealthReport.Part(
                 name: "serving", isHealthy: !isDraining, detail: isDraining ? "draining" : "accepting requests"),
         ]
@@ -153,11 +153,12 @@ final class HealthMonitor: HealthReporter {
     func keys() async -> [KeyStatus] { keyRing.statuses }
 
     /// A store that hangs, as on a dead disk, counts as unusable; the look at it ends by itself later.
-    private func storeIsUsable() async -> Bool {
+    func storeIsUsable() async -> Bool {
         let (answers, continuation) = AsyncStream.makeStream(of: Bool.self, bufferingPolicy: .bufferingOldest(1))
         let look = Task { [store] in continuation.yield(await store.isUsable()) }
-        let patience = Task {
+        let patience = Task { [store] in
             guard (try? await Task.sleep(for: Self.storePatience)) != nil else { return }
+            store.noteHang(Self.storePatience)
             continuation.yield(false)
         }
         defer {

@@ -291,9 +291,9 @@ extension ConsumptionService {
         do {
             return try await deliveries.delivery(app: delivery.app, id: delivery.id) ?? delivery
         } catch {
-            logger.warning(
-                "A delivery cannot be read; its caller is told what was known",
-                metadata: ["delivery": "\(delivery.id)", "cause": "\(error.cause ?? error.message)"])
+            logger.tell(
+                "A delivery cannot be read; its caller is told what was known", error, level: .warning,
+                ["delivery": "\(delivery.id)"])
             return delivery
         }
     }

@@ -49,11 +49,9 @@ package final class ReceiptConfirmer: Sendable {
             // What Apple does not know yet is asked for again.
             return answer.nextAttemptAt == nil ? .confirmed(answer) : .queued(answer)
         } catch {
-            logger.error(
-                "What Apple says of a receipt could not be recorded; Apple is asked again",
-                metadata: [
-                    "app": "\(app.slug)", "receipt": "\(receipt.id)", "cause": "\(error.cause ?? error.message)",
-                ])
+            logger.tell(
+                "What Apple says of a receipt could not be recorded; Apple is asked again", error,
+                ["app": "\(app.slug)", "receipt": "\(receipt.id)"])
             return .queued(receipt)
         }
     }
@@ -96,9 +94,7 @@ extension ReceiptConfirmer {
             do throws(ServiceError) {
                 isIdle = try await work(&paused) == 0
             } catch {
-                logger.error(
-                    "Receipts that wait for Apple could not be read or recorded; they are tried again",
-                    metadata: ["cause": "\(error.cause ?? error.message)"])
+                logger.tell("Receipts that wait for Apple could not be read or recorded; they are tried again", error)
             }
             if isIdle { await signal.wait(atMost: await rest(), by: clock) }
         }

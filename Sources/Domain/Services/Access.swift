@@ -122,6 +122,6 @@ package struct Access: Sendable {
     }
 
     private func tell(_ message: Logger.Message, _ error: ServiceError) {
-        logger.error(message, metadata: ["cause": "\(error.cause ?? error.message)"])
+        logger.tell(message, error)
     }
 }
