@@ -1,14 +1,29 @@
 import CSystemd
 import Dispatch
 import Glibc
+package import Logging
+import Synchronization
 
 /// Tells the service manager how this process is doing.
 ///
 /// Source: sd_notify(3), sd_watchdog_enabled(3)
 package struct Notifier: Sendable {
+    /// How long whoever tells something waits for a service manager that takes no message.
+    private static let patience = Duration.seconds(1)
+    /// How many messages may wait for it; more are refused.
+    private static let maximumPending = 256
+
+    /// What all copies of a notifier share.
+    private final class Shared: Sendable {
+        let pending = Atomic<Int>(0)
+        let isFailing = Atomic<Bool>(false)
+    }
+
     private let deliver: @Sendable (String) throws(SystemdError) -> Bool
+    private let clock: any Clock<Duration>
     /// A service manager that does not read, with ten messages before it, holds up whoever sends the next one.
     private let queue = DispatchQueue(label: "purser.notify")
+    private let shared = Shared()
 
     /// Makes the notifier that talks to the service manager of this process through libsystemd.
     ///
@@ -23,29 +38,60 @@ package struct Notifier: Sendable {
 
     /// Makes a notifier with another way out, so that a test can read along.
     ///
-    /// - Parameter deliver: gets the message, one `NAME=value` a line, and says whether anybody listens; it may block.
-    package init(deliver: @escaping @Sendable (String) throws(SystemdError) -> Bool) {
+    /// - Parameters:
+    ///   - clock: a monotonic clock.
+    ///   - deliver: gets the message, one `NAME=value` a line, and says whether anybody listens; it may block.
+    package init(
+        clock: any Clock<Duration> = ContinuousClock(),
+        deliver: @escaping @Sendable (String) throws(SystemdError) -> Bool
+    ) {
+        self.clock = clock
         self.deliver = deliver
     }
 
     /// Sends the given states in one message, which the service manager applies in order.
     ///
-    /// Waits for as long as the service manager takes no message, or until the task is cancelled; no thread of the
-    /// cooperative pool waits with it.
+    /// Waits for a second if the service manager takes no message, or until the task is cancelled; no thread of the cooperative
+    /// pool waits with it. What was given up is still sent, in its turn, once messages are taken again.
     ///
     /// - Returns: `false` when the process does not run under a service manager that listens; nothing was sent then.
-    /// - Throws: the `errno` with which the message could not be sent; `ECANCELED` when the task was cancelled meanwhile,
-    ///   and it may still be sent.
+    /// - Throws: the `errno` with which the message could not be sent; `ETIMEDOUT` when it is not taken, `EAGAIN` when too many
+    ///   wait already, so that this one is never sent; `ECANCELED` when the task was cancelled meanwhile.
     @discardableResult
-    package func notify(_ states: State...) async throws(SystemdError) -> Bool {
+    package func notify(_ states: State...) async throws(SystemdError) -> Bool { try await notify(states) }
+
+    private func notify(_ states: [State]) async throws(SystemdError) -> Bool {
         let message = states.map(\.assignment).joined(separator: "\n")
+        guard shared.pending.add(1, ordering: .relaxed).newValue <= Self.maximumPending else {
+            shared.pending.subtract(1, ordering: .relaxed)
+            throw SystemdError(operation: "sd_notify", code: EAGAIN)
+        }
         let (results, continuation) = AsyncStream.makeStream(
             of: Result<Bool, SystemdError>.self, bufferingPolicy: .bufferingOldest(1))
-        queue.async { [deliver] in
+        queue.async { [deliver, shared] in
             continuation.yield(Result { () throws(SystemdError) in try deliver(message) })
+            shared.pending.subtract(1, ordering: .relaxed)
         }
+        let limit = Task { [clock] in
+            guard (try? await clock.sleep(for: Self.patience)) != nil else { return }
+            continuation.yield(.failure(SystemdError(operation: "sd_notify", code: ETIMEDOUT)))
+        }
+        defer { limit.cancel() }
         for await result in results { return try result.get() }
         throw SystemdError(operation: "sd_notify", code: ECANCELED)
+    }
+
+    /// Sends as `notify` does; that it fails is logged once, and once that it works again, as nothing else can be done about it.
+    package func tell(_ states: State..., logger: Logger) async {
+        do {
+            _ = try await notify(states)
+            if shared.isFailing.exchange(false, ordering: .relaxed) {
+                logger.notice("The service manager can be told again")
+            }
+        } catch {
+            guard error.code != ECANCELED, !shared.isFailing.exchange(true, ordering: .relaxed) else { return }
+            logger.error("The service manager cannot be told", metadata: ["cause": "\(error)"])
+        }
     }
 
     /// The time within which the service manager wants to hear ``State/watchdog``, or `nil` when it does not watch.

@@ -75,38 +75,28 @@ package struct WatchdogService: Service {
 
     private func watch(_ events: AsyncStream<Event>, answers: AsyncStream<Event>.Continuation) async {
         var rounds = WatchdogRounds(partCount: heartbeats.count)
-        var sendingFails = false
         for await event in events {
             let action =
                 switch event {
                 case .tick: rounds.tick()
                 case .answer(let part): rounds.answered(part)
                 }
-            do {
-                try await perform(action, answers: answers)
-                if action != nil && action != .ask { sendingFails = false }
-            } catch {
-                guard !Task.isCancelled else { return }
-                if !sendingFails { logger.error("Cannot tell the service manager", metadata: ["reason": "\(error)"]) }
-                sendingFails = true
-            }
+            await perform(action, answers: answers)
         }
     }
 
-    private func perform(
-        _ action: WatchdogRounds.Action?, answers: AsyncStream<Event>.Continuation
-    ) async throws(SystemdError) {
+    private func perform(_ action: WatchdogRounds.Action?, answers: AsyncStream<Event>.Continuation) async {
         switch action {
         case nil: break
         case .ask: ask(answers)
-        case .allIsWell: try await notifier.notify(.watchdog)
+        case .allIsWell: await notifier.tell(.watchdog, logger: logger)
         case .recovered:
             logger.notice("Every part answers the watchdog again")
-            try await notifier.notify(.watchdog, .status(healthyStatus()))
+            await notifier.tell(.watchdog, .status(healthyStatus()), logger: logger)
         case .late(let parts):
             let names = parts.map { heartbeats[$0].name }
             logger.error("No heartbeat: the watchdog is not fed", metadata: ["parts": .array(names.map { "\($0)" })])
-            try await notifier.notify(.status("No heartbeat from: \(names.joined(separator: ", "))"))
+            await notifier.tell(.status("No heartbeat from: \(names.joined(separator: ", "))"), logger: logger)
         }
     }
 

@@ -69,7 +69,7 @@ import Testing
     @Test(.endsHangs) func aServiceManagerThatReadsNothingHoldsUpNobodyElse() async throws {
         let reading = DispatchSemaphore(value: 0)
         let (arrivals, continuation) = AsyncStream.makeStream(of: Void.self)
-        let notifier = Notifier { _ in
+        let notifier = Notifier(clock: ManualClock()) { _ in
             continuation.yield()
             reading.wait()
             return true
@@ -82,6 +82,48 @@ import Testing
             for _ in 0..<count { reading.signal() }
             try await tasks.waitForAll()
         }
+    }
+
+    @Test(.endsHangs) func aServiceManagerThatReadsNothingIsGivenUpAndToldOnceOfAndGetsItLater() async throws {
+        let (reading, clock, log) = (DispatchSemaphore(value: 0), ManualClock(), RecordedLog())
+        let (messages, continuation) = AsyncStream.makeStream(of: String.self)
+        let notifier = Notifier(clock: clock) { message in
+            reading.wait()
+            continuation.yield(message)
+            return true
+        }
+        for state in [Notifier.State.ready, .status("Serving")] {
+            async let told: Void = notifier.tell(state, logger: log.logger)
+            await clock.sleeperHasArrived()
+            clock.advance(by: .seconds(1))
+            await told
+        }
+        #expect(log.lines.map(\.message) == ["The service manager cannot be told"])
+        for _ in 1...3 { reading.signal() }
+        await notifier.tell(.watchdog, logger: log.logger)
+        #expect(log.lines.map(\.message).last == "The service manager can be told again")
+        var received = messages.makeAsyncIterator()
+        for expected in ["READY=1", "STATUS=Serving", "WATCHDOG=1"] { #expect(await received.next() == expected) }
+    }
+
+    @Test(.endsHangs) func whatWaitsForTheServiceManagerIsBounded() async {
+        let reading = DispatchSemaphore(value: 0)
+        let notifier = Notifier(clock: ManualClock()) { _ in
+            reading.wait()
+            return true
+        }
+        let waiting = (0..<300).map { _ in Task { try? await notifier.notify(.watchdog) } }
+        // The other 256 wait until they are read.
+        let refused = await withTaskGroup(of: Bool.self) { group in
+            for task in waiting { group.addTask { await task.value == nil } }
+            var count = 0
+            for await isRefused in group where isRefused {
+                count += 1
+                if count == 44 { for _ in 0..<256 { reading.signal() } }
+            }
+            return count
+        }
+        #expect(refused == 44)
     }
 
     @Test func whoIsCancelledDoesNotWaitForTheServiceManager() async {

@@ -128,7 +128,7 @@ import Testing
             }
             group.cancelAll()
         }
-        #expect(log.lines == ["error: Cannot tell the service manager"])
+        #expect(log.lines == ["error: The service manager cannot be told"])
     }
 }
 

@@ -66,16 +66,3 @@ struct StoppingService: Service {
         logger.notice("Stopping")
     }
 }
-
-extension Notifier {
-    /// Notifies the service manager; that it cannot be told is logged, as nothing else can be done about it.
-    func tell(_ states: State..., logger: Logger) async {
-        for state in states {
-            do {
-                try await notify(state)
-            } catch {
-                logger.error("The service manager cannot be told", metadata: ["cause": "\(error)"])
-            }
-        }
-    }
-}
