@@ -1,6 +1,55 @@
 import Domain
 import HTTPTypes
 import Logging
+import Synchronization
+
+/// Writes a line for each request; of those that nobody answers for and that come to nothing so many a minute, so that a flood
+/// of strangers' requests neither fills the journal nor makes it drop what matters.
+///
+/// Those are the failures of requests without a caller or operator, but for internal errors. Each reason is bounded by itself; a
+/// line tells how many of its reason had none before it.
+final class AccessLog: Sendable {
+    /// Lines of one reason in a minute.
+    static let linesPerMinute = 60
+    private static let window = Duration.seconds(60)
+
+    private struct Count {
+        var since: ContinuousClock.Instant
+        var written = 0
+        var unwritten = 0
+    }
+
+    private let logger: Logger
+    private let now: @Sendable () -> ContinuousClock.Instant
+    /// By reason, of which there are some dozens.
+    private let counts = Mutex<[String: Count]>([:])
+
+    /// `now`: a monotonic clock.
+    init(
+        logger: Logger, now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
+    ) {
+        self.logger = logger
+        self.now = now
+    }
+
+    func write(_ record: AccessRecord) {
+        guard let reason = record.strangersFault else { return record.write(to: logger) }
+        let unwritten = counts.withLock { counts -> Int? in
+            let instant = now()
+            var count = counts[reason] ?? Count(since: instant)
+            defer { counts[reason] = count }
+            if count.since + Self.window <= instant { (count.since, count.written) = (instant, 0) }
+            guard count.written < Self.linesPerMinute else {
+                count.unwritten += 1
+                return nil
+            }
+            count.written += 1
+            defer { count.unwritten = 0 }
+            return count.unwritten
+        }
+        if let unwritten { record.write(to: logger, unwrittenBefore: unwritten) }
+    }
+}
 
 /// One answered request, as logs and metrics tell of it.
 struct AccessRecord: Sendable {
@@ -20,8 +69,19 @@ struct AccessRecord: Sendable {
     var duration = Duration.zero
     var failure: ServiceError?
 
+    /// What went wrong with a request that nobody answers for, unless that is an internal error; nil for all others.
+    var strangersFault: String? {
+        if caller != nil { return nil }
+        if case .operator? = actor { return nil }
+        if Task.isCancelled { return "cancelled" }
+        guard level < .error else { return nil }
+        return failure?.reason.rawValue ?? (status.code >= 400 ? "\(status.code)" : nil)
+    }
+
     /// Writes the line of the access log.
-    func write(to logger: Logger) {
+    ///
+    /// `unwrittenBefore`: how many such requests had no line.
+    func write(to logger: Logger, unwrittenBefore count: Int = 0) {
         let level = Task.isCancelled ? .info : level
         guard level >= logger.logLevel else { return }
         var metadata: Logger.Metadata = [
@@ -33,6 +93,7 @@ struct AccessRecord: Sendable {
             metadata["actor"] = actor.map { "\($0.name)" }
             if let claimedName { metadata["claimed_name"] = "\(claimedName)" }
         }
+        if count > 0 { metadata["unlogged_before"] = "\(count)" }
         if let failure {
             metadata["reason"] = "\(failure.reason.rawValue)"
             if let cause = failure.cause { metadata["cause"] = "\(cause)" }

@@ -36,7 +36,7 @@ package struct RequestHandler: Sendable {
     private let routes: [Route]
     private let table: RouteTable
     private let authenticator: Authenticator?
-    private let logger: Logger
+    private let accessLog: AccessLog
     let meter: RequestMeter
     let clock: HTTPDateClock
     private let now: WallClock
@@ -58,7 +58,7 @@ package struct RequestHandler: Sendable {
         meter = RequestMeter(listener: options.name, factory: metrics)
         clock = HTTPDateClock(now: now)
         self.now = now
-        self.logger = logger
+        accessLog = AccessLog(logger: logger)
         self.makeRequestID = makeRequestID
         let placeholder = "00000000-0000-0000-0000-000000000000"
         overload = OverloadResponse(
@@ -114,7 +114,7 @@ package struct RequestHandler: Sendable {
         record.status = answer.status
         record.duration = start.duration(to: .now)
         meter.count(record)
-        record.write(to: logger)
+        accessLog.write(record)
         return answer.response(requestID: requestID, date: clock.text(), preferenceApplied: applied)
     }
 

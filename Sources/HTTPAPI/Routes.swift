@@ -193,8 +193,11 @@ package enum Routes {
 
     /// The listener for Apple's notifications, which nobody else has anything to ask of.
     package static func webhook(_ services: Services) -> [Route] {
-        let webhook = WebhookRoutes(apps: services.apps, service: services.refunds.notifications)
-        return [Route(.post, "/webhooks/apple/{app}", .open, body: .json, handler: webhook.receive)]
+        let webhook = WebhookRoutes(service: services.refunds.notifications)
+        // With its app, which is looked up before the body is: a stranger's guesses cost as little as may be.
+        return [
+            Route(.post, "/webhooks/apple/{app}", .open, in: services.apps, body: .json, handler: webhook.receive)
+        ]
     }
 
     /// The listener for operators.

@@ -53,6 +53,7 @@ struct RequestHandlerFixture {
     init(
         _ stack: ServiceStack, scopes: Set<Scope>, maximumBodyBytes: Int = 1024,
         trustedProxies: TrustedProxies = TrustedProxies(), bindings: Set<CallerBinding> = [],
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.stack = stack
@@ -72,7 +73,7 @@ struct RequestHandlerFixture {
                     name: name, maximumBodyBytes: bytes, deadline: Wait.limit, trustedProxies: trustedProxies,
                     isForOperators: name == "admin"),
                 routes: routes,
-                authenticator: authenticator, metrics: NOOPMetricsHandler.instance, now: { ServiceStack.now },
+                authenticator: authenticator, metrics: metrics, now: { ServiceStack.now },
                 makeRequestID: { "made-here" }, logger: logger)
         }
         self.handler = handler("api", maximumBodyBytes, Routes.api(stack.services), authenticator)

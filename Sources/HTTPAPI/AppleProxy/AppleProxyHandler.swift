@@ -16,7 +16,7 @@ package struct AppleProxyHandler: Sendable {
     private let options: RequestHandler.Options
     private let calls: AppleProxyCalls
     private let authenticator: Authenticator
-    private let logger: Logger
+    private let accessLog: AccessLog
     let meter: RequestMeter
     let clock: HTTPDateClock
     let now: WallClock
@@ -37,7 +37,7 @@ package struct AppleProxyHandler: Sendable {
         clock = HTTPDateClock(now: now)
         self.now = now
         self.makeRequestID = makeRequestID
-        self.logger = logger
+        accessLog = AccessLog(logger: logger)
     }
 
     /// What a listener calls for every request: answers it; every failure becomes an answer as Apple would give it.
@@ -75,7 +75,7 @@ package struct AppleProxyHandler: Sendable {
         record.status = response.status
         record.duration = start.duration(to: .now)
         meter.count(record)
-        record.write(to: logger)
+        accessLog.write(record)
         return response
     }
 

@@ -74,12 +74,10 @@ struct ReceivedNotificationRoutes: Sendable {
 ///
 /// The App Store takes any status but those of success for "try again", so a status here is also advice to whoever reads logs.
 struct WebhookRoutes: Sendable {
-    let apps: AppCatalog
     let service: NotificationService
 
     /// `POST /webhooks/apple/{app}`; Apple may add members to the body.
-    func receive(_ input: RequestInput) async throws(ServiceError) -> Answer {
-        let app = try apps.app(try input.parameter("app"))
+    func receive(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         var fields = try input.fields()
         fields.ignoreUnknown()
         let signed = SignedPayload.read(&fields)
