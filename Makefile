@@ -146,11 +146,14 @@ crash-test: build ## Kill the daemon under load and compare what it promised wit
 # The attacks that `make flood` plays (all of them by default), and how many seconds the honest are watched without and with each.
 ATTACKS ?=
 flood: SECONDS = 5
+# The program that is attacked; the one that was built for debugging by default.
+PROGRAM ?=
 
 .PHONY: flood
-flood: build ## Attack the daemon, and measure how honest clients fare beside each attack; ATTACKS="silent replays" SECONDS=5
+flood: build ## Attack the daemon, and measure how honest clients fare beside each attack; ATTACKS="silent replays" SECONDS=5 PROGRAM=
 	@rm -f .build/flood-report; status=0; \
 	FLOOD_SECONDS=$(SECONDS) FLOOD_ATTACKS="$(ATTACKS)" FLOOD_REPORT=.build/flood-report \
+	$(if $(PROGRAM),FLOOD_PROGRAM=$(abspath $(PROGRAM))) \
 	    swift test --skip-build --disable-xctest --filter FloodTests || status=$$?; \
 	if [ -f .build/flood-report ]; then echo; cat .build/flood-report; fi; \
 	exit $$status

@@ -34,7 +34,7 @@ final class Attacker: Sendable {
     init(_ attack: @escaping @Sendable (Attacker) -> Void) {
         Thread.detachNewThread {
             // Of this thread alone (setpriority(2), "C library/kernel differences").
-            setpriority(__priority_which_t(0), 0, 19)
+            setpriority(__priority_which_t(0), 0, min(19, getpriority(__priority_which_t(0), 0) + 5))
             attack(self)
             self.state.withLock { $0.hasEnded = true }
         }

@@ -26,7 +26,12 @@ struct DaemonProcess: Sendable {
     let process: ChildProcess
     private let readiness = OneTime<Bool>()
 
-    /// Starts the `purser` that was built beside the tests, with nothing in its environment but what is given.
+    /// The `purser` that was built beside the tests, unless `make flood` is to attack another.
+    static let program =
+        ProcessInfo.processInfo.environment["FLOOD_PROGRAM"]
+        ?? URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser").path
+
+    /// Starts ``program``, with nothing in its environment but what is given.
     ///
     /// `arguments`: of the program; `command`: in front of it, what is to become it; `environment`: all that is in its
     /// environment, besides a search path; `logLines`: how many of the latest lines are kept.
@@ -35,10 +40,9 @@ struct DaemonProcess: Sendable {
         logLines: Int = Log.capacity
     ) throws {
         log = Log(capacity: logLines)
-        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
         let output = Pipe()
         process = try ChildProcess(
-            command + [program.path] + arguments, environment: environment,
+            command + [Self.program] + arguments, environment: environment,
             output: output.fileHandleForWriting.fileDescriptor)
         // Its own end is the last then, and the pipe ends with it.
         try output.fileHandleForWriting.close()
