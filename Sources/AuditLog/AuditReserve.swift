@@ -97,8 +97,8 @@ struct AuditReserve {
     /// - Returns: those that were kept, with their places.
     /// - Throws: `AuditFileError`; none was kept then.
     mutating func append(_ entries: [AuditRecord.Entry]) throws(AuditFileError) -> [AuditRecord.Entry] {
-        var (bytes, index, code, kept) = ([UInt8](), index, code, [AuditRecord.Entry]())
         if mustBeCleared { try clear() }
+        var (bytes, index, code, kept) = ([UInt8](), index, code, [AuditRecord.Entry]())
         let epoch = self.epoch.isEmpty ? String(UUID().uuidString.lowercased().prefix(8)) : self.epoch
         for entry in entries {
             guard capacity - used - bytes.count >= Self.recordBytes else { break }
