@@ -142,6 +142,30 @@ struct KeyAssignmentsTests {
         #expect(KeyAssignments(keys, states).activeKeyIDs.isEmpty)
     }
 
+    @Test func `that a revoked key's file goes, too, gives nobody its place`() {
+        let keys = [key("A", .file, .active), key("D", .directory)]
+        var states = decided(keys) { activate("D", keys, &$0) }
+        _ = KeyRoles.revoke("D", keys: keys, at: now, in: &states)
+        for present in [keys, [keys[0]], keys] {
+            #expect(KeyAssignments(present, states).activeKeyIDs.isEmpty, "A was replaced, and perhaps for a reason")
+        }
+        let other = [key("B", .file, .active)]
+        #expect(KeyAssignments(other, states).activeKeyIDs == ["coins": "B"], "the configuration has the last word")
+    }
+
+    @Test func `a revocation takes no app's key away for which the revoked one did not sign`() {
+        let keys = [
+            key("A", .file, .active, apps: ["coins", "gems"]), key("D", .directory, apps: ["coins", "gems"]),
+        ]
+        var states = decided(keys)
+        KeyRoles.activate("D", for: ["coins", "gems"], cause: .operator, keys: keys, at: now, in: &states)
+        // The directory is for one app only from now on.
+        let fewer = [keys[0], key("D", .directory)]
+        #expect(KeyAssignments(fewer, states).activeKeyIDs == ["coins": "D", "gems": "A"])
+        #expect(KeyRoles.revoke("D", keys: fewer, at: now, in: &states) == ["coins"])
+        #expect(KeyAssignments(fewer, states).activeKeyIDs == ["gems": "A"])
+    }
+
     @Test func `a key that signs is not retired, whenever it has begun to`() {
         let keys = [key("A", .file, .active), key("D")]
         var states = decided(keys)

@@ -11,6 +11,8 @@ package struct KeyAssignments: Sendable, Equatable {
     package let states: [String: KeyStatus.State]
     /// The active roles that stand, by app; an app whose key the configuration alone has chosen has none.
     package let activeRoles: [String: KeyRole]
+    /// The keys that were decided upon, by app, where the decision stands: they sign, or nobody does.
+    package let decidedKeyIDs: [String: String]
     /// The take-overs in force, in the order in which they happened.
     package let takeovers: [KeyRole]
     private let appsByKeyID: [String: [String]]
@@ -34,14 +36,20 @@ package struct KeyAssignments: Sendable, Equatable {
         let served = Set(keys.lazy.flatMap { key in key.apps.lazy.map { AppKey($0, key.keyID) } })
         var active = KeyRoles.declaredKeyIDs(usable)
         var roles: [String: KeyRole] = [:]
+        var decidedKeyIDs: [String: String] = [:]
         for role in standing where role.kind == .active {
+            // That a revoked key is gone gives nobody its place back.
+            if decided.histories[role.keyID]?.revokedAt == nil {
+                guard served.contains(AppKey(role.app, role.keyID)) else { continue }
+                // Out of use by the configuration is its decision, too.
+                let declared = keysByID[role.keyID]?.declaredState
+                if declared == .retired || declared == .revoked { continue }
+            }
             // A decided key that does not open leaves its app without one, rather than with the one that was replaced.
-            guard let key = keysByID[role.keyID], served.contains(AppKey(role.app, role.keyID)) else { continue }
-            // Out of use by the configuration is its decision, too.
-            if key.declaredState == .retired || key.declaredState == .revoked { continue }
-            let canSign = usableIDs.contains(role.keyID)
-            active[role.app] = canSign ? role.keyID : nil
-            if canSign { roles[role.app] = role }
+            let isUsable = usableIDs.contains(role.keyID)
+            active[role.app] = isUsable ? role.keyID : nil
+            decidedKeyIDs[role.app] = role.keyID
+            if isUsable { roles[role.app] = role }
         }
         let appsByKeyID = Dictionary(grouping: active.keys) { active[$0] ?? "" }
         var standbys: [String: [String]] = [:]
@@ -53,6 +61,7 @@ package struct KeyAssignments: Sendable, Equatable {
         activeKeyIDs = active
         standbyKeyIDs = standbys
         activeRoles = roles
+        self.decidedKeyIDs = decidedKeyIDs
         takeovers = roles.values.filter { $0.cause == .takeover }.sorted { ($0.since, $0.app) < ($1.since, $1.app) }
         self.appsByKeyID = appsByKeyID
         states = keysByID.mapValues { key in

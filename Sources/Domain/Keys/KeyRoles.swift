@@ -54,7 +54,12 @@ package enum KeyRoles {
     package static func revoke(
         _ keyID: String, keys: [KeyFacts], at now: Date, in states: inout KeyStates
     ) -> [String] {
-        let apps = KeyAssignments(keys, states).apps(of: keyID)
+        let before = KeyAssignments(keys, states)
+        let apps = before.apps(of: keyID)
+        // What was decided about it and is not in force will never be again.
+        states.roles = states.roles.filter { role in
+            role.keyID != keyID || role.kind == .retired || before.decidedKeyIDs[role.app] == keyID
+        }
         states.histories[keyID, default: KeyHistory(keyID: keyID, firstSeenAt: now)].revokedAt = now
         let after = KeyAssignments(keys, states)
         var successors: [String: String] = [:]
