@@ -20,8 +20,11 @@ package final class CurlClient: Sendable {
         try CurlLibrary.initialize()
         let queue = CommandQueue(waking: try MultiHandle(configuration))
         self.queue = queue
-        let thread = Thread { MultiLoop(queue, configuration).run() }
-        thread.name = "curl"
+        let thread = Thread {
+            // A name that is given before the start does not reach the kernel, and so not `top -H`.
+            Thread.current.name = "curl"
+            MultiLoop(queue, configuration).run()
+        }
         thread.start()
     }
 

@@ -35,6 +35,27 @@ struct DiskTests {
         }
     }
 
+    @Test(
+        .enabled(if: ClockShim.compiler != nil, "no C compiler here"),
+        arguments: [FaultShim.Disk.isFull, .fails, .isReadOnly])
+    func `whatever a disk answers, nothing is half accepted and all goes on when it works`(disk: FaultShim.Disk)
+        async throws
+    {
+        try await DaemonStage.with { stage in
+            let shim = try await FaultShim(in: stage.folder)
+            let process = try await stage.start(environment: shim.environment)
+            let story = try Story(stage)
+            try await story.before()
+            try shim.disk(disk)
+            try await Wait.until("the disk to fail") { await stage.health.send("GET", "/readyz")?.status == 503 }
+            try await story.meanwhile()
+            try shim.disk(.works)
+            try await story.after()
+            Self.isTold(process)
+            #expect(try await process.terminate() == 0)
+        }
+    }
+
     @Test(.enabled(if: canMount, "no mounts here")) func `a full disk is as good as none`()
         async throws
     {

@@ -31,6 +31,22 @@ final class NotifySocket: Sendable {
     /// What a process under the service manager finds in its environment: it has to say every second that it does well.
     var environment: [String: String] { ["NOTIFY_SOCKET": path, "WATCHDOG_USEC": "1000000"] }
 
+    /// Leaves no room for anybody's message until something is heard again.
+    func fill() throws {
+        let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        defer { close(sender) }
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+        let result = withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                connect(sender, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+            }
+        }
+        guard result == 0 else { throw DaemonStage.Failure(description: "no socket at \(path)") }
+        while send(sender, "X=1", 3, Int32(MSG_DONTWAIT)) == 3 {}
+    }
+
     /// Forgets what has come, and waits until something has been said so many times since.
     ///
     /// - Throws: `WaitedInVain`.
