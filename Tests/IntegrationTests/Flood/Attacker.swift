@@ -22,6 +22,7 @@ final class Attacker: Sendable {
         var tally = Tally()
         var isOver = false
         var hasEnded = false
+        var pause = 0.0
     }
 
     private let state = Mutex(State())
@@ -42,7 +43,15 @@ final class Attacker: Sendable {
 
     func stop() { state.withLock { $0.isOver = true } }
 
-    var isOver: Bool { state.withLock(\.isOver) }
+    /// Lets it pause each time before it goes on, for so many seconds.
+    func slowDown(to pause: Double) { state.withLock { $0.pause = pause } }
+
+    /// Whether it is to go on; after its pause.
+    func goesOn() -> Bool {
+        let (isOver, pause) = state.withLock { ($0.isOver, $0.pause) }
+        if pause > 0, !isOver { Thread.sleep(forTimeInterval: pause) }
+        return !isOver
+    }
 
     func note(_ change: (inout Tally) -> Void) { state.withLock { change(&$0.tally) } }
 }
@@ -70,7 +79,7 @@ struct HeldConnections: Sendable {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let start = ContinuousClock.now
         var opened = 0
-        while !attacker.isOver {
+        while attacker.goesOn() {
             let allowed = Double(burst ?? 0) + perSecond * (ContinuousClock.now - start).inSeconds
             while held.count < count, Double(opened) < allowed,
                 let socket = AttackSocket(

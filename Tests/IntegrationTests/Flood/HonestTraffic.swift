@@ -75,14 +75,14 @@ struct HonestClient: Sendable {
     private let curl: CurlClient
     private let stage: DaemonStage
     private let content: SignedContent
-    /// How long somebody honest waits, which is longer than anybody does.
-    private static let patience = Duration.seconds(20)
+    private let patience: Duration
 
-    /// `connections`: the most at a time.
-    init(_ stage: DaemonStage, connections: Int = 64, authority: String? = nil) throws {
+    /// `patience`: how long somebody honest waits; `authority`: the file of the webhook's certificate authority.
+    init(_ stage: DaemonStage, patience: Duration = .seconds(20), authority: String? = nil) throws {
+        self.patience = patience
         var configuration = CurlConfiguration()
         configuration.certificateAuthorityFile = authority
-        configuration.maximumConnectionsPerHost = connections
+        configuration.maximumConnectionsPerHost = 64
         curl = try CurlClient(configuration: configuration)
         self.stage = stage
         content = SignedContent(stage: stage)
@@ -93,7 +93,7 @@ struct HonestClient: Sendable {
     private func ask(
         _ method: CurlRequest.Method, _ url: String, token: String? = nil, body: [UInt8]? = nil, onNewConnection: Bool
     ) async -> (outcome: HonestFigures.Outcome, body: [UInt8]) {
-        var request = CurlRequest(method, url, body: body, connectTimeout: Self.patience, totalTimeout: Self.patience)
+        var request = CurlRequest(method, url, body: body, connectTimeout: patience, totalTimeout: patience)
         request.headers = [("Content-Type", "application/json")]
         if let token { request.headers.append(("Authorization", "Bearer \(token)")) }
         request.allowsClearText = true
@@ -129,7 +129,7 @@ struct HonestClient: Sendable {
         let posted = await ask(.post, stage.webhook(app), body: body, onNewConnection: true).outcome
         guard case .answered = posted else { return posted }
         let api = "http://127.0.0.1:\(stage.apiPort)/v1/apps/\(app)"
-        while start.duration(to: .now) < Self.patience {
+        while start.duration(to: .now) < patience {
             let target = "\(api)/cases?transactionId=\(purchase.id)"
             let answer = await ask(.get, target, token: token, onNewConnection: false)
             guard case .answered = answer.outcome else { return answer.outcome }

@@ -16,7 +16,7 @@ struct RequestFlood: Sendable {
         var open: [FloodingConnection] = []
         var buffer = [UInt8](repeating: 0, count: 65_536)
         var sent = 0
-        while !attacker.isOver {
+        while attacker.goesOn() {
             while open.count < connections, sent < limit, let socket = AttackSocket(to: port, from: source) {
                 open.append(FloodingConnection(socket))
                 attacker.note { $0.connections += 1 }
