@@ -50,7 +50,6 @@ package actor KeyCustodian {
     private(set) var directoryProblems: [String] = []
     private var lastLook: Look?
     private var toldWarnings: Set<String> = []
-    private var toldTakeovers: Set<KeyRole> = []
 
     package init(
         ring: KeyRing, vault: SecretVault, store: any KeyStore, minter: TokenMinter, probe: any KeyProbe,
@@ -79,7 +78,6 @@ package actor KeyCustodian {
         let decided = try await store.keyStates()
         saved = decided
         ring.decide { states, _ in states = decided }
-        toldTakeovers = Set(ring.takeovers)
         await finishRewrap()
         try await openImportedKeys()
         await lookAtDirectories(isFirst: true)
@@ -165,28 +163,35 @@ package actor KeyCustodian {
         let entries = scan.entries
         let facts = entries.map(\.facts)
         guard isFirst || facts != before else { return }
-        let activeBefore = ring.assignments.activeKeyIDs
+        var activeBefore = ring.assignments.activeKeyIDs
         let now = clock.now()
+        // A start brings nothing that an earlier run has had, and lets nothing sign that has signed then.
+        let known = isFirst ? Set(ring.decided.histories.keys) : Set(before.map(\.keyID))
         ring.replace(.directory, with: entries)
+        if isFirst { activeBefore = ring.assignments.activeKeyIDs }
         noteFirstSight(at: now)
         ring.decide { states, keys in KeyRoles.chooseFromDirectories(keys: keys, at: now, in: &states) }
         minter.forgetRetired(settings.apps.all)
-        await tellOfDirectoryKeys(before: before.map(\.keyID), now: facts.map(\.keyID), activeBefore: activeBefore)
+        let present = facts.map(\.keyID)
+        await tellOfDirectoryKeys(
+            come: present.filter { !known.contains($0) },
+            gone: before.map(\.keyID).filter { !present.contains($0) }, activeBefore: activeBefore)
         await saveNow()
     }
 
     /// Records and logs what a directory has brought and taken away.
-    private func tellOfDirectoryKeys(before: [String], now: [String], activeBefore: [String: String]) async {
-        for keyID in now where !before.contains(keyID) {
+    private func tellOfDirectoryKeys(come: [String], gone: [String], activeBefore: [String: String]) async {
+        for keyID in come {
             logger.notice("A directory has brought a key", metadata: ["key_id": "\(keyID)"])
             await audit.settle(AuditAct(.keyImported, by: .daemon, keyID: keyID, details: ["source": "directory"]))
         }
-        for keyID in before where !now.contains(keyID) {
+        for keyID in gone {
             logger.notice("A directory has taken a key away", metadata: ["key_id": "\(keyID)"])
             await audit.settle(AuditAct(.keyDeleted, by: .daemon, keyID: keyID, details: ["source": "directory"]))
         }
+        let fromDirectories = Set(ring.entries(of: .directory).map(\.facts.keyID))
         for (app, keyID) in ring.assignments.activeKeyIDs where activeBefore[app] != keyID {
-            guard now.contains(keyID) else { continue }
+            guard fromDirectories.contains(keyID) else { continue }
             logger.notice("A directory's key signs now", metadata: ["app": "\(app)", "key_id": "\(keyID)"])
             await audit.settle(
                 AuditAct(.keyActivated, by: .daemon, app: app, keyID: keyID, details: ["source": "directory"]))
@@ -228,10 +233,7 @@ package actor KeyCustodian {
 
     /// Puts take-overs on record that have happened since the last time.
     private func recordTakeovers() async {
-        let takeovers = Set(ring.takeovers)
-        let fresh = takeovers.subtracting(toldTakeovers)
-        toldTakeovers = takeovers
-        for role in fresh {
+        for role in ring.takeUntoldTakeovers() {
             await audit.settle(
                 AuditAct(
                     .keyTookOver, by: .daemon, app: role.app, keyID: role.keyID,

@@ -27,6 +27,8 @@ package final class KeyRing: Sendable {
         var decided: KeyStates
         private(set) var assignments: KeyAssignments
         private(set) var keys: [String: Key] = [:]
+        /// Those that nobody has put on record yet.
+        var untoldTakeovers: [KeyRole] = []
         /// Counts the changes.
         private(set) var generation = 0
 
@@ -148,7 +150,16 @@ package final class KeyRing: Sendable {
             KeyRoles.activate(
                 keyID, for: [app.slug], cause: .takeover, keys: state.facts, at: now, in: &state.decided)
             state.refresh()
+            if let role = state.assignments.activeRoles[app.slug] { state.untoldTakeovers.append(role) }
             return true
+        }
+    }
+
+    /// The take-overs that have happened since this was asked the last time, in their order.
+    func takeUntoldTakeovers() -> [KeyRole] {
+        state.withLock { state in
+            defer { state.untoldTakeovers = [] }
+            return state.untoldTakeovers
         }
     }
 

@@ -63,6 +63,27 @@ struct KeyDirectoryTests {
         #expect(try await again.active() == "BBB")
     }
 
+    @Test func `a start puts on record what a directory has brought since the one before, and nothing again`()
+        async throws
+    {
+        func acts() -> [String] {
+            fixture.audit.acts.filter { [.keyImported, .keyActivated, .keyDeleted].contains($0.action) }
+                .map { "\($0.action.rawValue) \($0.keyID ?? "")" }
+        }
+        try write("AAA.p8")
+        try write("BBB.p8")
+        _ = try await start()
+        let first = ["keyImported AAA", "keyImported BBB", "keyActivated AAA"]
+        #expect(acts() == first)
+        _ = try await start()
+        #expect(acts() == first)
+        try write("CCC.p8")
+        try remove("AAA.p8")
+        let run = try await start()
+        #expect(try await run.active() == "BBB")
+        #expect(acts() == first + ["keyImported CCC", "keyActivated BBB"])
+    }
+
     @Test func `a key that goes is replaced by the next, and one that comes stands by`() async throws {
         try write("AAA.p8")
         let run = try await start()

@@ -82,6 +82,24 @@ struct KeyTakeoverTests {
         #expect(try await fixture.store.keyStates().roles.map(\.keyID).sorted() == ["NEW", "OLD"])
     }
 
+    @Test func `each take-over is put on record, and by no start again, wherever its key comes from`() async throws {
+        let keys = [try key("A", .active)]
+        let run = try await fixture.start(keys)
+        for id in ["D", "E"] {
+            _ = try await run.custodian.importKey(
+                try fixture.request(id), by: CustodianFixture.operatorActor)
+        }
+        #expect(try await run.refuse() == "D")
+        #expect(try await run.refuse() == "E", "before the next second")
+        await run.custodian.save()
+        #expect(fixture.audit.acts(.keyTookOver).map(\.keyID) == ["D", "E"])
+        #expect(fixture.audit.acts(.keyTookOver).map(\.details) == [["refusedKeyId": "A"], ["refusedKeyId": "D"]])
+        let again = try await fixture.start(keys)
+        await again.custodian.save()
+        #expect(try await again.active() == "E")
+        #expect(fixture.audit.acts(.keyTookOver).count == 2)
+    }
+
     @Test func `what happens while a take-over is put on record is kept with it`() async throws {
         let run = try await fixture.start([try key("A", .active), try key("B", .standby), try key("C", .standby)])
         #expect(try await run.refuse() == "B")
