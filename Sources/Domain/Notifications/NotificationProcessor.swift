@@ -12,6 +12,8 @@ package final class NotificationProcessor: Sendable {
     /// How many of one transaction, which go one after the other, are applied in a batch: it must not last long, as what comes
     /// meanwhile waits for its end.
     static let longestSequence = 16
+    /// After how long nothing more of a batch is taken up: a slow disk must not make it last longer.
+    static let batchTime = Duration.milliseconds(250)
 
     private let store: any NotificationStore
     private let ending: DeliveryEnding
@@ -72,11 +74,10 @@ package final class NotificationProcessor: Sendable {
             let isAll = batch.count < Self.batchSize
             backlog.found(batch, isAll: isAll, at: now)
             guard !batch.isEmpty else { break }
-            lastApp = isAll ? "" : batch.last?.app ?? ""
-            let sequences = Self.sequences(batch)
-            let failures = await apply(sequences)
+            let (applied, failures) = await apply(Self.sequences(batch), until: now + Self.batchTime)
+            lastApp = applied.last?.app ?? lastApp
             guard !Task.isCancelled else { return nil }
-            if let pause = backlog.applied(sequences.flatMap(\.self), failures, at: clock.monotonicNow()) {
+            if let pause = backlog.applied(applied, failures, at: clock.monotonicNow()) {
                 return pause
             }
         }
@@ -108,12 +109,21 @@ package final class NotificationProcessor: Sendable {
 
     /// Applies sequences of notifications, several at the same time.
     ///
-    /// - Returns: those that could not be applied.
-    private func apply(_ sequences: [[StoredNotification]]) async -> [NotificationBacklog.Failure] {
+    /// `end`: when no more of them is begun.
+    ///
+    /// - Returns: those that were looked at, and those of them that could not be applied.
+    private func apply(
+        _ sequences: [[StoredNotification]], until end: ContinuousClock.Instant
+    ) async -> ([StoredNotification], [NotificationBacklog.Failure]) {
         await withTaskGroup(of: [NotificationBacklog.Failure].self) { tasks in
+            var begun: [StoredNotification] = []
             var failures: [NotificationBacklog.Failure] = []
             for (index, sequence) in sequences.enumerated() {
-                if index >= Self.concurrency, let ended = await tasks.next() { failures += ended }
+                if index >= Self.concurrency {
+                    if let ended = await tasks.next() { failures += ended }
+                    if clock.monotonicNow() >= end { break }
+                }
+                begun += sequence
                 tasks.addTask {
                     var failures: [NotificationBacklog.Failure] = []
                     for stored in sequence {
@@ -127,7 +137,7 @@ package final class NotificationProcessor: Sendable {
                 }
             }
             for await ended in tasks { failures += ended }
-            return failures
+            return (begun, failures)
         }
     }
 }

@@ -42,6 +42,42 @@ struct NotificationFairnessTests {
         }
     }
 
+    @Test func `a batch that lasts long ends before it is through, for those that came meanwhile`() async throws {
+        try await NotificationFixture.with(isProcessing: false) { fixture in
+            try await record(1_000, of: "coins", in: fixture)
+            fixture.store.processing.close()
+            try await fixture.during([fixture.processor.run]) {
+                await fixture.store.processing.hasArrivals(NotificationProcessor.concurrency)
+                try await fixture.take(.sample("request", app: "gems"))
+                fixture.base.clock.advance(by: NotificationProcessor.batchTime)
+                fixture.store.processing.open()
+                try await fixture.applied("request", app: "gems")
+                try await fixture.applied("coins-1000")
+            }
+            let begun = NotificationProcessor.concurrency
+            #expect(
+                (begun..<begun + NotificationProcessor.batchSize).contains(before("request", of: "gems", in: fixture)))
+        }
+    }
+
+    @Test func `apps that a batch did not get to come first in the next`() async throws {
+        try await NotificationFixture.with(isProcessing: false) { fixture in
+            let apps = (10..<10 + 3 * NotificationProcessor.concurrency).map { "app-\($0)" }
+            for app in apps { try await record(100, of: app, in: fixture) }
+            fixture.store.processing.close()
+            try await fixture.during([fixture.processor.run]) {
+                await fixture.store.processing.hasArrivals(NotificationProcessor.concurrency)
+                fixture.base.clock.advance(by: NotificationProcessor.batchTime)
+                fixture.store.processing.open()
+                for app in apps { try await fixture.applied("\(app)-1", app: app) }
+            }
+            let begun = fixture.store.processedOrder.prefix(2 * NotificationProcessor.concurrency).map(\.app)
+            #expect(
+                Set(begun.suffix(NotificationProcessor.concurrency)).isDisjoint(
+                    with: begun.prefix(NotificationProcessor.concurrency)))
+        }
+    }
+
     @Test func `more apps than a batch has room for take turns from batch to batch`() async throws {
         try await NotificationFixture.with(isProcessing: false) { fixture in
             let apps = (1...NotificationProcessor.batchSize + 50).map { "app-\($0)" }
