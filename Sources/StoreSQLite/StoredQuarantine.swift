@@ -137,7 +137,7 @@ enum QuarantineRow {
             && count(isFromHistory: true, database) < bound.inAll
     }
 
-    /// Removes the oldest that somebody sent us until they are within the bound: of the app, then of all.
+    /// Removes the oldest that somebody sent us until they are within the bound: of the app, then of the app that has most.
     static func makeRoom(
         for notification: QuarantinedNotification, within bound: QuarantineBound, in database: Database
     ) throws {
@@ -150,15 +150,28 @@ enum QuarantineRow {
                     """
             ).execute(arguments: [notification.app, overApp])
         }
-        let overAll = try count(isFromHistory: false, database) - bound.inAll
-        if overAll > 0 {
-            try database.cachedStatement(
-                sql: """
-                    DELETE FROM quarantine WHERE position IN (
-                        SELECT position FROM quarantine WHERE isFromHistory = 0 ORDER BY position LIMIT ?)
-                    """
-            ).execute(arguments: [overAll])
+        var overAll = try count(isFromHistory: false, database) - bound.inAll
+        while overAll > 0, let position = try oldestOfFullestApp(database) {
+            try database.cachedStatement(sql: "DELETE FROM quarantine WHERE position = ?").execute(arguments: [position]
+            )
+            overAll -= 1
         }
+    }
+
+    /// The oldest of the app in whose name most was sent to us: a flood in the name of some apps must not push out what came for
+    /// others.
+    private static func oldestOfFullestApp(_ database: Database) throws -> Int64? {
+        let apps = try Row.fetchCursor(
+            database.cachedStatement(
+                sql: """
+                    SELECT count(*) AS count, min(position) AS oldest FROM quarantine WHERE isFromHistory = 0 GROUP BY app
+                    """))
+        var fullest: (count: Int, oldest: Int64)?
+        while let app = try apps.next() {
+            let (count, oldest): (Int, Int64) = (try app.value("count"), try app.value("oldest"))
+            if fullest.map({ (count, $0.oldest) > ($0.count, oldest) }) ?? true { fullest = (count, oldest) }
+        }
+        return fullest?.oldest
     }
 
     /// Removes what says that its purchase has one of these identifiers; for erasures.

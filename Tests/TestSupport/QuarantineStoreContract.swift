@@ -61,7 +61,22 @@ package struct QuarantineStoreContract: Sendable, CustomTestStringConvertible {
             }
             #expect(try await store.quarantineStatus().count == 3)
         },
-        QuarantineStoreContract("of what was sent the oldest go: of the app, then of all") { store async throws in
+        QuarantineStoreContract("a flood in the name of some apps pushes out nothing of others, nor do replays of one")
+        {
+            store async throws in
+            _ = try await store.quarantine(.sample("c"), within: narrow)
+            for (app, number) in [("gems", 1), ("gems", 2), ("gems", 3), ("gold", 1), ("gold", 2), ("gold", 3)] {
+                let notification = QuarantinedNotification.sample("\(app)\(number)", app: app)
+                #expect(try await store.quarantine(notification, within: narrow) == .new)
+            }
+            #expect(try await store.uuids == ["c", "gems3", "gold3"])
+            for _ in 0..<10 {
+                #expect(try await store.quarantine(.sample("gold3", app: "gold"), within: narrow) == .known)
+            }
+            #expect(try await store.uuids == ["c", "gems3", "gold3"])
+        },
+        QuarantineStoreContract("of what was sent the oldest go: of the app, then of the app that has most") {
+            store async throws in
             for number in 1...4 {
                 #expect(try await store.quarantine(.sample("c\(number)", at: Double(number)), within: narrow) == .new)
             }

@@ -82,7 +82,7 @@ package protocol QuarantineStore: Sendable {
     /// are taken over, and the source if that is Apple's history. One that is known as a notification is not kept.
     ///
     /// What others sent us and what was found in Apple's history are bounded apart. Of the former the oldest of the app go,
-    /// then the oldest of all; of the latter the new one is refused, as a later search of the history finds it again.
+    /// then the oldest of the app that has most; of the latter the new one is refused, as a later search of the history finds it again.
     ///
     /// - Parameters:
     ///   - notification: the one to be kept.
