@@ -218,6 +218,7 @@ package actor KeyCustodian {
     func saveNow() async {
         await recordTakeovers()
         tell()
+        ring.keepUses(at: clock.now())
         let decided = ring.decided
         guard decided != saved else { return }
         do throws(ServiceError) {

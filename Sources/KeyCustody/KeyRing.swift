@@ -131,9 +131,30 @@ package final class KeyRing: Sendable {
 
     /// Notes that a key has signed.
     func noteUse(_ keyID: String, at now: Date) {
-        let minute = Date(timeIntervalSince1970: (now.timeIntervalSince1970 / 60).rounded(.down) * 60)
+        let minute = Self.minute(of: now)
         uses.withLock { uses in
             if uses[keyID] != minute { uses[keyID] = minute }
+        }
+    }
+
+    /// Adds the uses to what is kept, but for those of the present minute: then all keys together change it once a minute.
+    func keepUses(at now: Date) {
+        let minute = Self.minute(of: now)
+        let ended = uses.withLock { uses in
+            defer { uses = uses.filter { $0.value >= minute } }
+            return uses.filter { $0.value < minute }
+        }
+        state.withLock { Self.add(ended, to: &$0.decided) }
+    }
+
+    private static func minute(of date: Date) -> Date {
+        Date(timeIntervalSince1970: (date.timeIntervalSince1970 / 60).rounded(.down) * 60)
+    }
+
+    private static func add(_ uses: [String: Date], to decided: inout KeyStates) {
+        for (keyID, date) in uses {
+            guard let kept = decided.histories[keyID], kept.lastUsedAt.map({ $0 < date }) ?? true else { continue }
+            decided.histories[keyID]?.lastUsedAt = date
         }
     }
 
@@ -233,8 +254,8 @@ package final class KeyRing: Sendable {
         state.withLock { $0.entries.filter { $0.facts.source == source } }
     }
 
-    /// What has been decided, and when each key was last used.
-    var decided: KeyStates { view.decided }
+    /// What has been decided, and when each key was last used as far as that is kept.
+    var decided: KeyStates { state.withLock(\.decided) }
 
     var assignments: KeyAssignments { state.withLock(\.assignments) }
 
@@ -246,10 +267,7 @@ package final class KeyRing: Sendable {
                 decided: state.decided)
         }
         var decided = view.decided
-        for (keyID, date) in uses.withLock(\.self) {
-            guard let kept = decided.histories[keyID], kept.lastUsedAt.map({ $0 < date }) ?? true else { continue }
-            decided.histories[keyID]?.lastUsedAt = date
-        }
+        Self.add(uses.withLock(\.self), to: &decided)
         return View(
             generation: view.generation, facts: view.facts, assignments: view.assignments, decided: decided)
     }

@@ -289,6 +289,25 @@ struct KeyCustodianTests {
         #expect(fixture.audit.acts.isEmpty)
     }
 
+    @Test func `when keys were used is shown at once and kept once a minute, however many there are`() async throws {
+        let run = try await fixture.start([
+            try fixture.files.key("ONE").declaration, try fixture.files.key("TWO", apps: ["gems"]).declaration,
+        ])
+        let writes = await fixture.store.writes
+        for app in [CustodianFixture.coins, CustodianFixture.gems] {
+            _ = try await run.minter.token(for: app)
+            await run.custodian.save()
+        }
+        #expect(await fixture.store.writes == writes)
+        let used = try #require(try await run.custodian.key("TWO").history?.lastUsedAt)
+        fixture.clock.advance(60)
+        await run.custodian.save()
+        await run.custodian.save()
+        #expect(await fixture.store.writes == writes + 1)
+        #expect(try await fixture.store.keyStates().histories.values.map(\.lastUsedAt) == [used, used])
+        #expect(try await run.custodian.key("TWO").history?.lastUsedAt == used)
+    }
+
     @Test func `old and unused keys are told of, and so is an app that has but one`() async throws {
         let policy = KeyWarningPolicy(maximumAge: .seconds(86_400 * 10), unusedFor: .seconds(86_400 * 5))
         let run = try await fixture.start(warnings: policy)

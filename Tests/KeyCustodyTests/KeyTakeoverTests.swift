@@ -118,6 +118,7 @@ struct KeyTakeoverTests {
         // A use that is not kept yet, so that there is something to save.
         fixture.clock.advance(3600)
         _ = try await run.minter.token(for: CustodianFixture.coins)
+        fixture.clock.advance(60)
         let before = fixture.store.written.arrivals
         fixture.store.written.close()
         let activating = Task {
