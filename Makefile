@@ -107,28 +107,22 @@ fuzz-api: programs ## Hold the API against api/openapi.yaml with schemathesis, w
 	.build/fuzz-api/bin/pip install --quiet 'schemathesis>=4.32,<5' openapi-spec-validator
 	@Tests/IntegrationTests/Resources/run-fuzz-api.sh $(PROGRAMS) .build/fuzz-api/bin $(FUZZ_SECONDS) $(SEED)
 
-# How long `make fuzz-receipts` goes on.
+# How long each target of `make fuzz` runs, and which; all of them by default.
 SECONDS ?= 60
-FUZZ_RECEIPTS := .build/fuzz-receipts
-# The modules as `swift build` compiles them, and with what libFuzzer and address sanitizer want.
-FUZZ_FLAGS := -O -parse-as-library -wmo -swift-version 6 -package-name purser -sanitize=fuzzer,address \
-    -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility \
-    -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault \
-    -I Sources/COpenSSL -I $(FUZZ_RECEIPTS)
+TARGETS ?=
 
-.PHONY: fuzz-receipts
-fuzz-receipts: deps ## Throw changed receipts at their parser and verifier with libFuzzer; SECONDS=60
-	@mkdir -p $(FUZZ_RECEIPTS)/found
-	@for module in OpenSSL AppReceipt; do \
-	    swiftc $(FUZZ_FLAGS) -emit-module -emit-object -module-name $$module Sources/$$module/*.swift \
-	        -emit-module-path $(FUZZ_RECEIPTS)/$$module.swiftmodule -o $(FUZZ_RECEIPTS)/$$module.o; \
-	done
-	@swiftc $(FUZZ_FLAGS) -module-name FuzzReceipts Tests/AppReceiptTests/Resources/fuzz/*.swift \
-	    $(FUZZ_RECEIPTS)/OpenSSL.o $(FUZZ_RECEIPTS)/AppReceipt.o $$(pkg-config --cflags --libs libcrypto) \
-	    -o $(FUZZ_RECEIPTS)/fuzz-receipts
-	RECEIPT_RESOURCES=Tests/AppReceiptTests/Resources $(FUZZ_RECEIPTS)/fuzz-receipts -max_total_time=$(SECONDS) \
-	    -max_len=16384 -timeout=10 -print_final_stats=1 -artifact_prefix=$(FUZZ_RECEIPTS)/ \
-	    $(FUZZ_RECEIPTS)/found Tests/AppReceiptTests/Resources/corpus
+.PHONY: fuzz
+fuzz: deps ## Throw changed bytes at every parser of what others send, with libFuzzer; SECONDS=60 for each of TARGETS=
+	@Tests/FuzzTests/Resources/run-fuzz.sh $(SECONDS) $(TARGETS)
+
+# The suites that run with each sanitizer: what touches C's memory, and what shares memory between threads.
+ADDRESS_SUITES := OpenSSLTests CurlTests JSONTests JOSETests AppReceiptTests SystemdTests FuzzTests
+THREAD_SUITES := DomainTests CurlTests ListenerTests StoreSQLiteTests AppStoreClientTests
+
+.PHONY: test-sanitized
+test-sanitized: deps ## Run the suites that touch C's memory with address sanitizer, those that share memory with thread sanitizer
+	@Tests/IntegrationTests/Resources/sanitized/run-sanitized.sh address $(ADDRESS_SUITES)
+	@Tests/IntegrationTests/Resources/sanitized/run-sanitized.sh thread $(THREAD_SUITES)
 
 # How often and how long `make crash-test` kills; the same SEED draws the same moments.
 CRASH_KILLS ?= 300
@@ -195,4 +189,4 @@ bench: deps ## Measure against the references of docs/performance.md, on an idle
 
 .PHONY: clean
 clean: ## Remove everything that was built
-	rm -rf .build .build-release
+	rm -rf .build .build-release .build-address .build-thread

@@ -143,8 +143,7 @@ let package = Package(
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL", "TestSupport"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
         .testTarget(
-            name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"],
-            exclude: ["Resources"]),
+            name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", "TestSupport", nioCore, nioPosix]),
         .testTarget(
             name: "SystemdTests",
@@ -196,6 +195,12 @@ let package = Package(
             ],
             exclude: ["Resources"]),
         .testTarget(
+            name: "FuzzTests",
+            dependencies: [
+                "AppReceipt", "AppStoreAPI", "Curl", "Domain", "HTTPAPI", "JOSE", "JSON", "OpenSSL", httpTypes,
+            ],
+            exclude: ["Resources"]),
+        .testTarget(
             name: "HTTPAPITests",
             dependencies: [
                 "HTTPAPI", "Domain", "JSON", "OpenSSL", "StoreSQLite", "TestSupport", coreMetrics, grdb,
@@ -216,4 +221,9 @@ if Context.environment["PURSER_BENCH"] != nil {
         target.dependencies.append(.product(name: "AsyncHTTPClient", package: "async-http-client"))
         target.swiftSettings?.append(.define("ASYNC_HTTP_CLIENT"))
     }
+}
+
+// `make test-sanitized` sets this: suites that it does not name are neither compiled nor linked.
+if let suites = Context.environment["PURSER_SUITES"]?.split(separator: " ").map(String.init) {
+    package.targets.removeAll { $0.type == .test && !suites.contains($0.name) }
 }

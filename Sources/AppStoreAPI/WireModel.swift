@@ -3,7 +3,8 @@ package import JSON
 /// An object of Apple's wire contract, described once by the list of its fields.
 ///
 /// Reading is lenient: a field that is missing, null or of another type than Apple's is nil. Members that are not in the
-/// list are kept, so that what Apple adds later is written again. Writing has one form: the fields in the order of the
+/// list are kept, so that what Apple adds later is written again; of several whose names are the same to Unicode (canonically
+/// equivalent), the last. Writing has one form: the fields in the order of the
 /// list, then the additional members by the byte order of their names; equal models give equal bytes.
 package protocol WireModel: WireValue {
     /// A model without any field.

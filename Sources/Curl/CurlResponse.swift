@@ -58,8 +58,8 @@ package struct CurlHeaders: Sendable {
 
     /// Continues the last field's value by a line that was folded (RFC 9112, section 5.2).
     mutating func extendLast(by text: some Collection<UInt8>) {
-        guard let last = fields.indices.last else { return }
-        bytes.append(UInt8(ascii: " "))
+        guard let last = fields.indices.last, !text.isEmpty else { return }
+        if !fields[last].value.isEmpty { bytes.append(UInt8(ascii: " ")) }
         bytes.append(contentsOf: text)
         fields[last].value = fields[last].value.lowerBound..<bytes.count
     }

@@ -39,7 +39,8 @@ package struct JWTClaims: Sendable, Equatable {
     /// Reads the payload of a JWT.
     ///
     /// - Parameter payload: One JSON object.
-    /// - Throws: ``JOSEError/invalidClaims`` for anything else, and for registered claims of the wrong type.
+    /// - Throws: ``JOSEError/invalidClaims`` for anything else, for registered claims of the wrong type, and where two names are
+    ///   the same to Unicode (canonically equivalent), of which only one could be kept.
     package init(parsing payload: [UInt8]) throws(JOSEError) {
         let members: JSONMembers
         do throws(JSONError) {
@@ -55,7 +56,10 @@ package struct JWTClaims: Sendable, Equatable {
             case "iat": issuedAt = try Self.date(value)
             case "exp": expiresAt = try Self.date(value)
             case "nbf": notBefore = try Self.date(value)
-            default: others[name] = try Self.required(value.value)
+            default:
+                guard others.updateValue(try Self.required(value.value), forKey: name) == nil else {
+                    throw .invalidClaims
+                }
             }
         }
     }

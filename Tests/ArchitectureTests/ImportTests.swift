@@ -78,6 +78,17 @@ struct ImportTests {
         #expect(Set(modules) == Set(Self.allowed.keys))
     }
 
+    /// `make fuzz` builds them alone.
+    @Test func `what reads bytes of callers knows no sockets`() throws {
+        let files = try Repository.swiftFiles(below: "Sources/HTTPAPI/Parsing")
+        #expect(files.count >= 5)
+        for file in files {
+            let beyond = Set(try Repository.imports(of: file)).subtracting(
+                Self.everywhere.union(["Domain", "HTTPTypes", "JSON"]))
+            #expect(beyond.isEmpty, "\(file) imports \(beyond.sorted())")
+        }
+    }
+
     @Test func `a C library is imported by its wrapper alone`() {
         let wrappers = ["CCurl": "Curl", "COpenSSL": "OpenSSL", "CSystemd": "Systemd"]
         for (library, wrapper) in wrappers {

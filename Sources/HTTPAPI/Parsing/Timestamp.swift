@@ -10,10 +10,16 @@ enum Timestamp {
     /// so that the nearest is written.
     static func text(_ date: Date) -> String { date.addingTimeInterval(0.000_5).formatted(style) }
 
+    /// The years 0001 to 9999, beyond which nothing can be written, in seconds from 1970: an offset may lead beyond them.
+    private static let writable = -62_135_596_800.0..<253_402_300_800
+
     /// Reads a time to the nearest millisecond, with or without fractions of a second and with any offset.
     static func date(_ text: String) -> Date? {
-        guard isInRange(text) else { return nil }
-        return ((try? style.parse(text)) ?? (try? wholeSeconds.parse(text)))?.roundedToMilliseconds
+        guard isInRange(text), let date = (try? style.parse(text)) ?? (try? wholeSeconds.parse(text)) else {
+            return nil
+        }
+        let rounded = date.roundedToMilliseconds
+        return writable.contains(rounded.timeIntervalSince1970) ? rounded : nil
     }
 
     /// Whether month, day, hour, minute, second and offset are such as there are: the style takes a 99th minute for one and a
