@@ -114,7 +114,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if pipeline.isReadingRequest { refuse(.malformed, context) }
         case HTTPParserError.headerOverflow: refuse(.headerTooLarge, context)
         case HTTPParserError.invalidVersion: refuse(.unknownVersion, context)
-        case is HTTPParserError, is HTTP1TypeConversionError: refuse(.malformed, context)
+        case is HTTPParserError, is HTTP1TypeConversionError, is RequestFault: refuse(.malformed, context)
         default: context.fireErrorCaught(error)
         }
     }

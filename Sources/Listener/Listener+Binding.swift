@@ -2,6 +2,7 @@ import Glibc
 import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTPTypesHTTP1
 import NIOPosix
 import NIOSSL
 
@@ -87,7 +88,10 @@ extension Listener {
                     configuration.address.isUnix
                     ? peer.noteCredentials(of: channel) : channel.eventLoop.makeSucceededVoidFuture()
                 return known.flatMap { http.setup(channel: channel, logger: logger) }.flatMapThrowing { connection in
-                    let handler = try channel.pipeline.syncOperations.handler(type: ConnectionGuard.self)
+                    let pipeline = channel.pipeline.syncOperations
+                    try pipeline.addHandler(
+                        RequestForm(), position: .before(pipeline.handler(type: HTTP1ToHTTPServerCodec.self)))
+                    let handler = try pipeline.handler(type: ConnectionGuard.self)
                     // Kept until it is closed: NIO stops the process when a connection is released that nobody has
                     // handled, which can be in the stream when a cancelled task no longer reads it.
                     channel.closeFuture.whenComplete { _ in withExtendedLifetime(connection) {} }

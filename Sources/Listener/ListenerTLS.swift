@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import NIOCore
 import NIOSSL
 import OpenSSL
 
@@ -21,6 +22,10 @@ package struct ListenerTLS: Sendable, Equatable {
 
     /// The largest file of authorities that is read, in bytes.
     static let maximumAuthoritiesBytes = 1 << 20
+
+    /// How long a client may take to confirm the end of TLS before its connection is closed all the same: one that was told to
+    /// make room must not keep it for long.
+    private static let shutdownTimeout = TimeAmount.seconds(1)
 
     /// A PEM file: the server's certificate, then its intermediates.
     package var certificateChainFile: String
@@ -69,6 +74,7 @@ package struct ListenerTLS: Sendable, Equatable {
             var configuration = TLSConfiguration.makeServerConfiguration(
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
+            configuration.shutdownTimeout = Self.shutdownTimeout
             configuration.applicationProtocols = ["http/1.1"]
             if let clientCertificates {
                 configuration.trustRoots = .certificates(

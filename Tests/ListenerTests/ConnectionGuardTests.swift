@@ -25,6 +25,7 @@ import Testing
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(network)
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
+        try pipeline.addHandler(RequestForm())
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
         try pipeline.addHandler(
             ConnectionGuard(

@@ -38,22 +38,6 @@ import Testing
         }
     }
 
-    @Test(arguments: [
-        ("NONSENSE\r\n\r\n", 400, "Bad Request"),
-        ("GET / HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", 400, "Bad Request"),
-        ("GET / HTTP/1.1\r\nHost: test\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n", 400, "Bad Request"),
-        ("GET  HTTP/1.1\r\n\r\n", 400, "Bad Request"),
-        ("GET / HTTP/2.0\r\n\r\n", 505, "HTTP Version Not Supported"),
-    ])
-    func whatIsNotHTTP1IsRefused(_ request: String, _ status: Int, _ title: String) async throws {
-        try await ListenerFixture.with(responder: unreachable) { fixture in
-            let client = try await fixture.connect()
-            try await client.send(request)
-            expectRefusal(try await client.response(), status, title)
-            #expect(try await client.end().isEmpty)
-        }
-    }
-
     @Test func aBodyDeclaredTooLargeIs413BeforeItArrives() async throws {
         try await ListenerFixture.with {
             $0.maximumBodyBytes = 1000

@@ -118,6 +118,43 @@ struct TLSTests {
         try files.remove()
     }
 
+    /// The beginning of a record that holds the beginning of a ClientHello (RFC 8446 sections 4 and 5.1).
+    private static let halfHello = "\u{16}\u{3}\u{1}\u{2}\u{0}\u{1}\u{0}\u{1}"
+
+    @Test func `a handshake that stops half-way ends in its time`() async throws {
+        let files = try Files()
+        try await ListenerFixture.with {
+            $0.tls = files.tls
+            $0.firstRequestTimeout = .milliseconds(50)
+        } test: { fixture in
+            let client = try await fixture.connect()
+            try await client.send(Self.halfHello)
+            _ = try await client.end()
+        }
+        try files.remove()
+    }
+
+    @Test func `handshakes that stop half-way make room for those that go on, the oldest first`() async throws {
+        let files = try Files()
+        try await ListenerFixture.with {
+            $0.tls = files.tls
+            $0.maximumIncompleteConnections = 4
+        } test: { fixture in
+            var halves: [TestConnection] = []
+            for _ in 0..<12 {
+                halves.append(try await fixture.connect())
+                try await halves.last?.send(Self.halfHello)
+            }
+            let url = try Self.url(fixture.address)
+            try await Self.withClient(trusting: files.authority) { client in
+                let response = try await client.perform(Self.request(.get, url))
+                #expect(response.status == 200)
+            }
+            for half in halves[..<8] { _ = try await half.end() }
+        }
+        try files.remove()
+    }
+
     @Test func `a client that trusts another authority is not served`() async throws {
         let (files, others) = (try Files(), try Files())
         try await Self.withListener(files.tls) { fixture in
