@@ -1,4 +1,5 @@
 import HTTPTypes
+import HummingbirdCore
 import NIOCore
 import NIOEmbedded
 import TestSupport
@@ -169,6 +170,34 @@ import Testing
                 #expect(try await client.response().status == 200)
             }
         }
+    }
+
+    @Test func `who does not take the answer loses the connection when answers take too much room`() async throws {
+        let (log, size) = (RecordedLog(), 24 << 20)
+        try await ListenerFixture.with(
+            { $0.maximumHeldBytes = 26 << 20 }, logger: log.logger,
+            answering: { _, _, _ in
+                Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(repeating: 120, count: size)))
+            },
+            test: { fixture in
+                let clients = [
+                    try await TestConnection.connect(to: fixture.address, isReading: false),
+                    try await TestConnection.connect(to: fixture.address, isReading: false),
+                ]
+                for client in clients {
+                    try await client.request("GET", "/", headers: ["Connection: close"])
+                }
+                // The kernel takes less than ten of the 24 MiB of each.
+                try await Wait.until("one to be told to go") {
+                    log.lines.contains { $0.message.hasPrefix("Connections on which no request is worked on") }
+                }
+                var wholes = 0
+                for client in clients {
+                    try await client.startReading()
+                    if try await client.end().utf8.count > size { wholes += 1 }
+                }
+                #expect(wholes == 1)
+            })
     }
 
     // MARK: Who goes

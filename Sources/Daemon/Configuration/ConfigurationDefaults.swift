@@ -49,7 +49,7 @@ package enum ConfigurationDefaults {
         /// How often the files of `listeners.….tls` are looked at for changes.
         static let tlsRefreshInterval = Duration.seconds(5)
 
-        /// `listeners.….maximumConnections`: more wait in the kernel's queue.
+        /// `listeners.….maximumConnections`: for more, those go that rest, or the new ones wait.
         package static let maximumConnections = BoundedSetting.count(1024, in: 1...100_000)
         /// `listeners.….maximumRequests`: more are shed with 503.
         ///

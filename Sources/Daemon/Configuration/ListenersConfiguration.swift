@@ -42,7 +42,7 @@ package struct ListenerSettings: Sendable, Equatable {
     package let address: ListenerAddress
     /// The group of a Unix socket's file, by name or number; nil for the daemon's own.
     package let group: String?
-    /// Connections open at once; more wait in the kernel's queue.
+    /// Connections open at once; for more, those go that rest, or the new ones wait.
     package let maximumConnections: Int
     /// Requests worked on at once, nil for no bound; more are shed with 503.
     package let maximumRequests: Int?
