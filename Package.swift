@@ -157,7 +157,8 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQLite", "TestSupport",
+                "AuditLog", "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQLite",
+                "TestSupport",
                 coreMetrics, logging, metrics, serviceLifecycle,
             ]),
         .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"], exclude: ["Resources"]),

@@ -59,7 +59,12 @@ struct AuditReserve {
         }
         let file = try AuditFile(opening: path, calls)
         // One that is too short was made by a start that did not end, or by other settings.
-        if try file.size() < capacity { try file.allocate(capacity) }
+        do throws(AuditFileError) {
+            if try file.size() < capacity { try file.allocate(capacity) }
+        } catch {
+            // Where the disk has no room for more, what is there is better than nothing.
+            guard try file.size() > recordBytes else { throw error }
+        }
         var reserve = AuditReserve(capacity: try file.size(), file: file, key: key)
         let content = try reserve.read()
         return (reserve, content)

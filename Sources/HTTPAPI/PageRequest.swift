@@ -18,13 +18,15 @@ struct PageRequest: Sendable {
     private let tokens: PageTokenCoder
 
     /// Reads the page's parameters; every other one of the request belongs to the list and must stay from page to page.
+    ///
+    /// `app`: nil for a list that is of no app.
     init(
-        _ fields: inout FieldReader, of list: String, _ app: App, _ input: RequestInput, maximumSize: Int,
+        _ fields: inout FieldReader, of list: String, _ app: App?, _ input: RequestInput, maximumSize: Int,
         _ tokens: PageTokenCoder
     ) {
         let filters = input.query.filter { !Self.parameters.contains($0.name) }.map { [$0.name, $0.value] }
         let canonical = Set(filters).sorted { $0.lexicographicallyPrecedes($1) }
-        let query = ([app.slug, list] + canonical.flatMap(\.self)).map { "\($0.utf8.count):\($0)" }.joined()
+        let query = ([app?.slug ?? "", list] + canonical.flatMap(\.self)).map { "\($0.utf8.count):\($0)" }.joined()
         self.query = query
         self.tokens = tokens
         size =

@@ -225,7 +225,8 @@ package enum Routes {
 
     /// Who may call.
     private static func callers(_ services: Services) -> [Route] {
-        let (path, callers) = ("/v1/callers", CallerRoutes(services.access))
+        let path = "/v1/callers"
+        let callers = CallerRoutes(services.access, tokens: services.purchases.pageTokens)
         let one = path + "/{name}"
         return [
             Route(.get, path, .open, handler: callers.list),

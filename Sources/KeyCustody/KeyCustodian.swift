@@ -159,32 +159,60 @@ package actor KeyCustodian {
         let taken = Dictionary(elsewhere.map { ($0.keyID, $0.source) }) { first, _ in first }
         let revoked = Set(ring.decided.histories.values.lazy.filter { $0.revokedAt != nil }.map(\.keyID))
         let scan = await Blocking.run { [directories] in directories.scan(taken: taken, revoked: revoked) }
-        tell(scan.problems)
-        let entries = scan.entries
+        let (entries, unrecorded) = await recorded(scan.entries, isFirst: isFirst)
+        tell(scan.problems + unrecorded)
         let facts = entries.map(\.facts)
         guard isFirst || facts != before else { return }
         var activeBefore = ring.assignments.activeKeyIDs
         let now = clock.now()
-        // A start brings nothing that an earlier run has had, and lets nothing sign that has signed then.
-        let known = isFirst ? Set(ring.decided.histories.keys) : Set(before.map(\.keyID))
         ring.replace(.directory, with: entries)
+        // Who has signed in an earlier run does not begin to sign at this start.
         if isFirst { activeBefore = ring.assignments.activeKeyIDs }
         noteFirstSight(at: now)
         ring.decide { states, keys in KeyRoles.chooseFromDirectories(keys: keys, at: now, in: &states) }
         minter.forgetRetired(settings.apps.all)
         let present = facts.map(\.keyID)
         await tellOfDirectoryKeys(
-            come: present.filter { !known.contains($0) },
             gone: before.map(\.keyID).filter { !present.contains($0) }, activeBefore: activeBefore)
         await saveNow()
     }
 
-    /// Records and logs what a directory has brought and taken away.
-    private func tellOfDirectoryKeys(come: [String], gone: [String], activeBefore: [String: String]) async {
-        for keyID in come {
-            logger.notice("A directory has brought a key", metadata: ["key_id": "\(keyID)"])
-            await audit.settle(AuditAct(.keyImported, by: .daemon, keyID: keyID, details: ["source": "directory"]))
+    /// Puts on record that a directory has brought keys, before any of them can sign.
+    ///
+    /// A key that this installation had before its start has its record, and one that is revoked cannot sign. Where there is no
+    /// record of another private key under an id, the one before stays.
+    ///
+    /// - Returns: the keys that may be taken up, and of which others nothing could be recorded; those are tried again.
+    private func recorded(
+        _ scanned: [KeyRing.Entry], isFirst: Bool
+    ) async -> (entries: [KeyRing.Entry], unrecorded: [String]) {
+        let held = Dictionary(ring.entries(of: .directory).map { ($0.facts.keyID, $0) }) { first, _ in first }
+        let histories = ring.decided.histories
+        var entries: [KeyRing.Entry] = []
+        var unrecorded: [String] = []
+        for entry in scanned {
+            let (keyID, fingerprint) = (entry.facts.keyID, entry.facts.fingerprint)
+            let isKnown = isFirst ? histories[keyID] != nil : held[keyID]?.facts.fingerprint == fingerprint
+            if isKnown || entry.key == nil {
+                entries.append(entry)
+                continue
+            }
+            var act = AuditAct(.keyImported, by: .daemon, keyID: keyID, details: ["source": "directory"])
+            act.details["fingerprint"] = fingerprint
+            do throws(ServiceError) {
+                try await audit.record(act)
+                entries.append(entry)
+                logger.notice("A directory has brought a key", metadata: ["key_id": "\(keyID)"])
+            } catch {
+                unrecorded.append("key \(keyID) waits until the audit can record it")
+                if let held = held[keyID] { entries.append(held) }
+            }
         }
+        return (entries, unrecorded)
+    }
+
+    /// Records and logs what a directory has taken away, and who signs since.
+    private func tellOfDirectoryKeys(gone: [String], activeBefore: [String: String]) async {
         for keyID in gone {
             logger.notice("A directory has taken a key away", metadata: ["key_id": "\(keyID)"])
             await audit.settle(AuditAct(.keyDeleted, by: .daemon, keyID: keyID, details: ["source": "directory"]))

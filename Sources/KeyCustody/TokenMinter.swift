@@ -80,7 +80,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
                 slots.mayMintAfterRefusal(
                     keyID: token.keyID, at: clock.monotonicNow(), interval: policy.refusalInterval)
             else { return false }
-            slot.held = nil
+            endUse(of: &slot, app: app.slug)
             return true
         }
         logger.log(
@@ -120,10 +120,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
         }
         for (bundleID, slot) in gone {
             guard let app = byBundleID[bundleID] else { continue }
-            slot.withLock { slot in
-                tellUses(&slot, app: app.slug)
-                slot.held = nil
-            }
+            slot.withLock { endUse(of: &$0, app: app.slug) }
         }
     }
 
@@ -140,7 +137,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
     ) throws(ServiceError) -> BearerToken {
         let now = clock.now()
         let token = try sign(key, for: app, at: now, lifetime: policy.lifetime)
-        let digest = Self.digest(of: token)
+        let digest = try digest(of: token)
         do throws(ServiceError) {
             try audit.note(
                 AuditAct(.tokenMinted, by: .daemon, app: app.slug, keyID: key.keyID, tokenDigest: digest))
@@ -148,7 +145,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
             failed.increment()
             throw error
         }
-        tellUses(&slot, app: app.slug)
+        endUse(of: &slot, app: app.slug)
         slot.held = TokenSlots.Held(token: token, digest: digest, issuedAt: now, mintedAt: clock.monotonicNow())
         minted.increment()
         return token
@@ -186,27 +183,47 @@ extension TokenMinter {
     ///
     /// - Parameter apps: the apps whose tokens to tell of.
     package func tellUses(_ apps: [App]) {
+        for uses in slots.takeUntold() where !isTold(uses) { slots.keepUntold(uses) }
         let byBundleID = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         for (bundleID, slot) in slots.all {
             guard let app = byBundleID[bundleID] else { continue }
-            slot.withLock { tellUses(&$0, app: app.slug) }
+            slot.withLock { slot in
+                // Without room for it, the calls have been made all the same, and are told the next time.
+                if let uses = Self.uses(of: slot, app: app.slug), isTold(uses) { slot.uses = 0 }
+            }
         }
     }
 
-    private func tellUses(_ slot: inout TokenSlots.Slot, app: String) {
-        let uses = slot.uses
-        slot.uses = 0
-        guard uses > 0, let held = slot.held else { return }
-        // Without room for it, the calls have been made all the same.
-        try? audit.note(
-            AuditAct(
-                .tokenUsed, by: .daemon, app: app, keyID: held.token.keyID, tokenDigest: held.digest,
-                details: ["uses": String(uses)]))
+    /// Lets go of a slot's token; that it was used is told now, or kept for later.
+    private func endUse(of slot: inout TokenSlots.Slot, app: String) {
+        if let uses = Self.uses(of: slot, app: app), !isTold(uses) { slots.keepUntold(uses) }
+        (slot.held, slot.uses) = (nil, 0)
     }
 
-    /// What cannot be digested is empty, and names no token.
-    private static func digest(of token: BearerToken) -> [UInt8] {
-        (try? SHA256Digest.digest(Array(token.value.utf8))) ?? []
+    private static func uses(of slot: TokenSlots.Slot, app: String) -> TokenSlots.Uses? {
+        guard slot.uses > 0, let held = slot.held else { return nil }
+        return TokenSlots.Uses(token: held, app: app, count: slot.uses)
+    }
+
+    /// Whether the audit has taken a record of uses.
+    private func isTold(_ uses: TokenSlots.Uses) -> Bool {
+        let act = AuditAct(
+            .tokenUsed, by: .daemon, app: uses.app, keyID: uses.token.token.keyID, tokenDigest: uses.token.digest,
+            details: ["uses": String(uses.count)])
+        return (try? audit.note(act)) != nil
+    }
+
+    /// What the audit knows a token by.
+    ///
+    /// - Throws: `keyUnavailable`: a token that no record can name is not used.
+    private func digest(of token: BearerToken) throws(ServiceError) -> [UInt8] {
+        do throws(OpenSSLError) {
+            return try SHA256Digest.digest(Array(token.value.utf8))
+        } catch {
+            failed.increment()
+            throw ServiceError(
+                .keyUnavailable, "The token for Apple could not be signed.", cause: "no digest: \(error)")
+        }
     }
 }
 

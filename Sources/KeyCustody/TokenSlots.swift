@@ -38,7 +38,18 @@ final class TokenSlots: Sendable {
         let bundleID: String
     }
 
+    /// How often a token was used that no slot holds any more.
+    struct Uses {
+        let token: Held
+        let app: String
+        let count: Int
+    }
+
+    /// Uses that wait for the audit at most: it is told of each once it has room again.
+    static let maximumUntold = 1000
+
     private let slots = Mutex<[Key: LockedSlot]>([:])
+    private let untold = Mutex<[Uses]>([])
     private let refusals = Mutex<[String: ContinuousClock.Instant]>([:])
     private let generation = Atomic<UInt64>(0)
 
@@ -82,6 +93,22 @@ final class TokenSlots: Sendable {
             if let last = refusals[keyID], last.duration(to: instant) < interval { return false }
             refusals[keyID] = instant
             return true
+        }
+    }
+
+    /// Keeps uses that the audit had no room for; of more than there may be the oldest are forgotten.
+    func keepUntold(_ uses: Uses) {
+        untold.withLock { untold in
+            if untold.count >= Self.maximumUntold { untold.removeFirst() }
+            untold.append(uses)
+        }
+    }
+
+    /// Gives back what was kept.
+    func takeUntold() -> [Uses] {
+        untold.withLock { untold in
+            defer { untold = [] }
+            return untold
         }
     }
 

@@ -171,7 +171,13 @@ enum PurchaseRow {
 
 extension EndedDeliveries {
     mutating func add(_ other: (cancelled: [Delivery], sending: [Delivery])) {
-        self = EndedDeliveries(cancelled: cancelled + other.cancelled, sending: sending + other.sending)
+        add(EndedDeliveries(cancelled: other.cancelled, sending: other.sending))
+    }
+
+    mutating func add(_ other: EndedDeliveries) {
+        self = EndedDeliveries(
+            cancelled: cancelled + other.cancelled, sending: sending + other.sending,
+            rescissions: rescissions + other.rescissions)
     }
 }
 
@@ -223,7 +229,7 @@ struct NotificationEffects {
         for stored in try Self.pending(for: subject, from: database) {
             let applied = try apply(
                 stored, newCaseID: UUIDVersion7.make(at: now), at: now, in: database)
-            ended.add((applied.ended.cancelled, applied.ended.sending))
+            ended.add(applied.ended)
         }
         return ended
     }
@@ -264,9 +270,9 @@ struct NotificationEffects {
     /// Records that a guardian took back consent for an Apple Account, and ends the deliveries that this stands against.
     private func rescind(
         _ stored: StoredNotification, at now: Date, in database: Database
-    ) throws -> (cancelled: [Delivery], sending: [Delivery]) {
+    ) throws -> EndedDeliveries {
         let (app, notification) = (stored.app, stored.notification)
-        guard let account = notification.appTransactionID else { return ([], []) }
+        guard let account = notification.appTransactionID else { return .none }
         let environment = notification.environment
         try RescissionRow.insert(
             account, app: app, environment, signedAt: notification.signedAt ?? stored.receivedAt, at: now,
@@ -284,13 +290,17 @@ struct NotificationEffects {
             sql:
                 "SELECT \(DeliveryRow.columns) FROM delivery WHERE app = ? AND appTransactionId = ? AND +endedAt IS NULL ORDER BY id",
             arguments: [app, account])
-        var ended: (cancelled: [Delivery], sending: [Delivery]) = ([], [])
+        var ended = EndedDeliveries(
+            cancelled: [], sending: [],
+            rescissions: [
+                EndedDeliveries.Rescission(
+                    app: app, notificationUUID: notification.notificationUUID, environment: environment)
+            ])
         for row in rows where row.delivery.environment == environment {
             let subject = ConsentSubject(row.delivery)
             guard let objection = try ConsentQuery.objection(to: subject, tombstones, in: database) else { continue }
-            let one = try DeliveryRow.cancel(
-                [row], because: DeliveryFailure(objection.error), at: now, in: database)
-            ended = (ended.cancelled + one.cancelled, ended.sending + one.sending)
+            ended.add(
+                try DeliveryRow.cancel([row], because: DeliveryFailure(objection.error), at: now, in: database))
         }
         return ended
     }

@@ -6,13 +6,17 @@ extension SQLiteStore {
     package func eraseUser(
         app: String, user: UserID, at now: Date
     ) async throws(ServiceError) -> ErasureReport {
-        let report = try await write("erase a user") { [tombstones] database in
+        var report = try await write("erase a user") { [tombstones] database in
             let spellings = try OwnerQuery.spellings(of: user, app: app, in: database)
             let erasure = UserErasure(app: app, user: user, spellings: spellings, tombstones: tombstones)
             return try erasure.run(at: now, in: database)
         }
         // What was overwritten still stands in the log.
-        try await truncation.run()
+        do throws(ServiceError) {
+            try await truncation.run()
+        } catch {
+            report.remains = error
+        }
         return report
     }
 }

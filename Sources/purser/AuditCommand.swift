@@ -17,6 +17,13 @@ struct AuditSubcommand: AsyncParsableCommand {
         @Option(help: "The audit's directory; the configuration file is then not read for it.")
         var directory: String?
 
+        /// Reads files on a thread of its own, and not on one of those that all tasks share.
+        static func reading(_ work: @escaping @Sendable () -> CommandOutcome) async -> CommandOutcome {
+            await withCheckedContinuation { continuation in
+                Thread { continuation.resume(returning: work()) }.start()
+            }
+        }
+
         func command(masterKey: String? = nil) -> AuditCommand {
             AuditCommand(
                 AuditCommand.Source(
@@ -93,7 +100,8 @@ struct AuditSubcommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let filter = try await filter.filter(config: place.config) else { return }
-            try place.command().list(filter, limit: limit).finish()
+            let (command, limit) = (place.command(), limit)
+            try await Place.reading { command.list(filter, limit: limit) }.finish()
         }
     }
 
@@ -107,8 +115,10 @@ struct AuditSubcommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let filter = try await filter.filter(config: place.config) else { return }
-            let output = FileHandle.standardOutput
-            try place.command().export(filter) { try output.write(contentsOf: Data($0)) }.finish()
+            let command = place.command()
+            try await Place.reading {
+                command.export(filter) { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
+            }.finish()
         }
     }
 

@@ -40,6 +40,9 @@ struct AccessKeyServiceTests {
         #expect(billing.state == .active)
         #expect(try await store.callerKeys() == [shop.key, billing.key])
         #expect(CallerKey.isID(shop.key.id))
+        #expect(audit.acts.map(\.action) == [.callerCredentialIssued, .callerAdded, .callerCredentialIssued])
+        let added = try #require(audit.acts(.callerAdded).first)
+        #expect(added.caller == "shop" && added.details["scopes"] == "coins: refunds:read")
     }
 
     @Test func `an id that is taken is drawn again`() async throws {

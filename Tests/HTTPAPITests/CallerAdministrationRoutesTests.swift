@@ -55,6 +55,33 @@ struct CallerAdministrationRoutesTests {
             status: response.status.code, headers: response.headers, body: collector.bytes)
     }
 
+    @Test func `the list comes in pages, in which nobody is missing or comes twice`() async throws {
+        for name in ["shop", "arcade", "kiosk"] {
+            _ = try await add(#"{"name":"\#(name)","scopes":{"coins":["refunds:read"]}}"#)
+        }
+        var names: [String] = []
+        var target = "/v1/callers?pageSize=1"
+        while true {
+            let page = try await send(.get, target)
+            let json = try page.json
+            #expect(page.status == 200 && json["issuerId"]?.string != nil)
+            let found = try #require(json["callers"]?.array).compactMap { $0["name"]?.string }
+            #expect(found.count == 1)
+            names += found
+            guard let token = json["nextPageToken"]?.string else { break }
+            // Between two pages one comes that is behind, and one goes that was shown.
+            if names.count == 2 {
+                _ = try await add(#"{"name":"market","scopes":{"coins":["refunds:read"]}}"#)
+                #expect(try await send(.delete, "/v1/callers/arcade").status == 200)
+            }
+            let encoded = try #require(token.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+            target = "/v1/callers?pageSize=1&pageToken=\(encoded)"
+        }
+        #expect(names == ["billing", "arcade", "kiosk", "market", "shop"])
+        #expect(try await send(.get, "/v1/callers?pageToken=x").json["reason"]?.string == "PAGE_TOKEN_INVALID")
+        #expect(try await send(.get, "/v1/callers?pageSize=201").status == 400)
+    }
+
     private func add(_ body: String = #"{"name":"shop","scopes":{"coins":["refunds:read"]}}"#) async throws -> (
         id: String, token: String
     ) {

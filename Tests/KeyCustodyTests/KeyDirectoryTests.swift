@@ -84,6 +84,40 @@ struct KeyDirectoryTests {
         #expect(acts() == first + ["keyImported CCC", "keyActivated BBB"])
     }
 
+    @Test func `a directory's key signs nothing before its import is on record`() async throws {
+        try write("AAA.p8")
+        fixture.audit.fail()
+        let run = try await start()
+        #expect(states(run).isEmpty)
+        await #expect(throws: ServiceError(.keyUnavailable, "")) { try await run.active() }
+        #expect(await run.custodian.overview().directoryProblems == ["key AAA waits until the audit can record it"])
+        await run.custodian.lookAtDirectories()
+        #expect(fixture.log.lines("is not used").count == 1, "told once")
+        fixture.audit.fail(false)
+        await run.custodian.lookAtDirectories()
+        #expect(try await run.active() == "AAA")
+        #expect(await run.custodian.overview().directoryProblems.isEmpty)
+        #expect(fixture.audit.acts.map(\.action) == [.keyImported, .keyActivated, .tokenMinted])
+    }
+
+    @Test func `another private key under an id that is known needs a record as well`() async throws {
+        try write("AAA.p8")
+        let run = try await start()
+        func fingerprint() async -> String? { await run.custodian.overview().keys.first?.facts.fingerprint }
+        let before = await fingerprint()
+        try write("AAA.p8")
+        fixture.audit.fail()
+        await run.custodian.lookAtDirectories()
+        #expect(await fingerprint() == before && states(run) == ["AAA": .active], "the one before goes on")
+        #expect(await !run.custodian.overview().directoryProblems.isEmpty)
+        fixture.audit.fail(false)
+        await run.custodian.lookAtDirectories()
+        await run.custodian.lookAtDirectories()
+        let after = await fingerprint()
+        #expect(before != after)
+        #expect(fixture.audit.acts(.keyImported).map { $0.details["fingerprint"] } == [before, after])
+    }
+
     @Test func `a key that goes is replaced by the next, and one that comes stands by`() async throws {
         try write("AAA.p8")
         let run = try await start()

@@ -48,6 +48,29 @@ struct TokenAuditTests {
         #expect(audit.acts(.tokenMinted).map(\.tokenDigest) == (try [first, second].map(digest)))
     }
 
+    @Test func `no use is lost with a token that Apple refuses or that is replaced, nor while the audit has no room`()
+        async throws
+    {
+        let minter = try minter(try fixture.key().declaration)
+        var tokens: [BearerToken] = []
+        for _ in 0..<3 { tokens.append(try await minter.token(for: coins)) }
+        await minter.refused(tokens[0], for: coins)
+        #expect(audit.acts(.tokenUsed).map { $0.details["uses"] } == ["3"])
+        for _ in 0..<2 { tokens.append(try await minter.token(for: coins)) }
+        audit.fail()
+        minter.tellUses([coins])
+        tokens.append(try await minter.token(for: coins))
+        clock.advance(60)
+        await minter.refused(tokens[5], for: coins)
+        minter.tellUses([coins])
+        audit.fail(false)
+        minter.tellUses([coins])
+        minter.tellUses([coins])
+        let uses = audit.acts(.tokenUsed)
+        #expect(uses.map { $0.details["uses"] } == ["3", "3"])
+        #expect(uses.map(\.tokenDigest) == (try [tokens[0], tokens[5]].map(digest)))
+    }
+
     @Test func `without room for a record no token is minted, and the one at hand goes on`() async throws {
         let minter = try minter(try fixture.key().declaration)
         let token = try await minter.token(for: coins)

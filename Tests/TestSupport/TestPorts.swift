@@ -48,7 +48,7 @@ extension Services.Ports {
             verifier: verifier,
             signedData: signedData, receiptReader: receiptReader, budgets: budgets,
             pageTokens: pageTokens, credentials: credentials, clock: clock, makeID: TestCode.makeIDs(),
-            makeSnapshotID: { UUID().uuidString }, digest: { $0 }, logger: logger)
+            makeSnapshotID: { UUID().uuidString }, digest: TestCode.authenticationCode, logger: logger)
     }
 }
 

@@ -65,14 +65,8 @@ struct AdminClient {
         _ method: CurlRequest.Method, _ target: String, body: Data? = nil, contentType: String = json,
         timeout: Duration = timeout
     ) async throws -> Reply {
-        let client = try CurlClient()
-        do {
-            let reply = try await send(method, target, body.map(Array.init), contentType, timeout, over: client)
-            await client.shutdown()
-            return reply
-        } catch {
-            await client.shutdown()
-            throw error
+        try await withClient { client in
+            try await send(method, target, body.map(Array.init), contentType, timeout, over: client)
         }
     }
 
@@ -83,11 +77,17 @@ struct AdminClient {
 
     /// Keeps a connection for the requests of a closure.
     func withConnection<Value>(_ body: (@escaping Send) async throws -> Value) async throws -> Value {
-        let client = try CurlClient()
-        do {
-            let value = try await body { method, target, body, timeout in
+        try await withClient { client in
+            try await body { method, target, body, timeout in
                 try await send(method, target, body, Self.json, timeout, over: client)
             }
+        }
+    }
+
+    private func withClient<Value>(_ body: (CurlClient) async throws -> Value) async throws -> Value {
+        let client = try CurlClient()
+        do {
+            let value = try await body(client)
             await client.shutdown()
             return value
         } catch {

@@ -33,14 +33,14 @@ package struct AuditCommand {
     /// `filter`: which; `limit`: how many at most.
     package func list(_ filter: AuditFilter, limit: Int) -> CommandOutcome {
         outcome {
-            var records: [AuditRecord] = []
+            var shown: [AuditRecord] = []
             var count = 0
             try AuditReader(directory: try directory()).read(filter.query) { record, _ in
                 count += 1
-                records.append(record)
-                if records.count > 2 * limit { records.removeFirst(records.count - limit) }
+                shown.append(record)
+                if shown.count / 2 > limit { shown.removeFirst(shown.count - limit) }
             }
-            let shown = records.suffix(limit)
+            shown = shown.suffix(limit)
             let rest = count > shown.count ? "\(count - shown.count) older records are not shown (--limit).\n" : ""
             return CommandOutcome(
                 .success, output: shown.map { "\(Self.line($0))\n" }.joined(), errorOutput: rest)
@@ -188,7 +188,7 @@ package enum AuditPseudonymCommand {
         of user: String, app: String, daemon: RunningDaemon
     ) async -> Result<String?, AuditLookUpError> {
         do {
-            let path = [app, user].map { $0.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? "" }
+            let path = [app, user].map(CallerKeysCommand.segment)
             let reply = try await daemon.client().send(.get, "/v1/apps/\(path[0])/users/\(path[1])/auditPseudonym")
             guard reply.isSuccess else {
                 return .failure(AuditLookUpError(outcome: try RunningDaemon.refusal(reply)))

@@ -55,7 +55,9 @@ package struct CallerKeysCommand: Sendable {
 
     /// A text as one segment of a path (RFC 3986, section 2.3).
     static func segment(_ text: String) -> String {
-        let unreserved = CharacterSet(charactersIn: "-._~").union(.alphanumerics)
+        // Not `.alphanumerics`, which has the letters of every script.
+        let letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+        let unreserved = CharacterSet(charactersIn: letters + "0123456789-._~")
         return text.addingPercentEncoding(withAllowedCharacters: unreserved) ?? ""
     }
 }

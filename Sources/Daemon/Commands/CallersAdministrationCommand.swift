@@ -40,9 +40,28 @@ package struct CallersAdministrationCommand: Sendable {
             CallerRotationBody(graceSeconds: graceSeconds, expiresInSeconds: expiresInSeconds))
     }
 
-    /// Lists every caller.
+    /// Callers of a page: each can have a hundred certificates, and an answer is bounded.
+    private static let pageSize = 50
+
+    /// Lists every caller, page by page.
     package func list() async -> CommandOutcome {
-        await ask(.get, "/v1/callers") { try $0.decoded(CallerListBody.self).text }
+        await RunningDaemon.outcome {
+            try await daemon.client().withConnection { send in
+                var text = ""
+                var token: String?
+                repeat {
+                    var target = "/v1/callers?pageSize=\(Self.pageSize)"
+                    if let token { target += "&pageToken=\(CallerKeysCommand.segment(token))" }
+                    let reply = try await send(.get, target, nil, AdminClient.timeout)
+                    guard reply.isSuccess else { return try RunningDaemon.refusal(reply) }
+                    let page = try reply.decoded(CallerListBody.self)
+                    if text.isEmpty { text = "issuer id: \(page.issuerId)\n" }
+                    text += page.callers.map(\.text).joined()
+                    token = page.nextPageToken
+                } while token != nil
+                return CommandOutcome(.success, output: text)
+            }
+        }
     }
 
     /// Shows one caller.
@@ -150,7 +169,7 @@ struct IssuedTokenBody: Decodable {
     let caller: CallerListBody.Caller
 }
 
-/// Every caller with what it proves itself by.
+/// A page of callers with what they prove themselves by.
 struct CallerListBody: Decodable {
     struct Caller: Decodable {
         let name: String
@@ -191,9 +210,7 @@ struct CallerListBody: Decodable {
 
     let issuerId: String
     let callers: [Caller]
-
-    /// The list for people.
-    var text: String { "issuer id: \(issuerId)\n" + callers.map(\.text).joined() }
+    let nextPageToken: String?
 }
 
 extension CallerListBody.Caller {

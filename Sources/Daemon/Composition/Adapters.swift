@@ -72,7 +72,7 @@ struct Adapters: Sendable {
             budgets: budgets, pageTokens: PageTokenCoder(store: store),
             credentials: try await Access.Credentials(store: store), clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
-            // What has no digest stands for itself.
+            // What has no digest stands for itself; who must not keep it asks how long the digest is.
             digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)
         self.metrics = metrics
     }

@@ -34,8 +34,12 @@ package struct CallerAdministration: Sendable {
     let now: WallClock
     let logger: Logger
 
-    /// Every caller, those of the configuration first.
-    package func callers() -> [CallerListing] { registry.listings(apps: apps) }
+    /// The callers, those of the configuration first.
+    ///
+    /// `position`: behind which to begin; nil for the first. `limit`: how many at most; nil for all.
+    package func callers(after position: CallerListing.Position? = nil, limit: Int? = nil) -> [CallerListing] {
+        registry.listings(apps: apps, after: position, limit: limit)
+    }
 
     /// A caller by name.
     ///
@@ -60,10 +64,7 @@ package struct CallerAdministration: Sendable {
         let caller = StoredCaller(
             name: addition.name, createdAt: time, grants: addition.scopes.filter { !$0.value.isEmpty },
             tokens: token.map { [$0.record] } ?? [], bindings: addition.bindings)
-        let act = AuditAct(
-            .callerAdded, by: actor, caller: caller.name,
-            details: ["scopes": Self.text(caller.grants), "credentials": Self.credentials(of: caller)])
-        try await change(caller.name, recording: act) { known throws(ServiceError) in
+        try await change(caller.name, recording: .callerAdded(caller, by: actor)) { known throws(ServiceError) in
             guard known == nil else { throw Self.taken(caller.name) }
             return caller
         }
@@ -238,10 +239,7 @@ extension CallerAdministration {
         do throws(ServiceError) {
             registry.apply(try await store.updateCaller(name, edit))
         } catch {
-            if var act {
-                act.details["failed"] = error.reason.rawValue
-                await audit.settle(act)
-            }
+            if let act { await audit.settle(act.failed(error)) }
             throw error
         }
         logger.notice("Caller changed", metadata: ["caller": "\(name)"])
@@ -296,14 +294,30 @@ extension CallerAdministration {
             "\(binding.kind.rawValue) \(binding.value) stands for the caller `\(owner)`; unbind it there.")
     }
 
-    private static func text(_ scopes: Set<Scope>) -> String { scopes.map(\.rawValue).sorted().joined(separator: " ") }
+    fileprivate static func text(_ scopes: Set<Scope>) -> String {
+        scopes.map(\.rawValue).sorted().joined(separator: " ")
+    }
+}
 
-    private static func text(_ grants: [String: Set<Scope>]) -> String {
-        grants.sorted { $0.key < $1.key }.map { "\($0.key): \(text($0.value))" }.joined(separator: "; ")
+extension AuditAct {
+    /// A caller is added, with what it may do and what proves it.
+    static func callerAdded(_ caller: StoredCaller, by actor: Actor) -> AuditAct {
+        let scopes = caller.grants.sorted { $0.key < $1.key }.map { app, scopes in
+            "\(app): \(CallerAdministration.text(scopes))"
+        }
+        let credentials =
+            caller.tokens.map { "token:\($0.id)" } + caller.bindings.map { CallerCredential.binding($0).text }.sorted()
+        return AuditAct(
+            .callerAdded, by: actor, caller: caller.name,
+            details: [
+                "scopes": scopes.joined(separator: "; "), "credentials": credentials.joined(separator: " "),
+            ])
     }
 
-    private static func credentials(of caller: StoredCaller) -> String {
-        (caller.tokens.map { "token:\($0.id)" } + caller.bindings.map { CallerCredential.binding($0).text }.sorted())
-            .joined(separator: " ")
+    /// That what was recorded has not happened.
+    func failed(_ error: ServiceError) -> AuditAct {
+        var act = self
+        act.details["failed"] = error.reason.rawValue
+        return act
     }
 }

@@ -56,12 +56,10 @@ package struct CallerKeyService: Sendable {
                 details: ["credential": "key:\(key.id)"])
             try await audit.record(act)
             do throws(ServiceError) {
-                try await addCallerIfNew(request)
+                try await addCallerIfNew(request, by: actor)
                 guard try await store.addCallerKey(key) else { continue }
             } catch {
-                var failed = act
-                failed.details["failed"] = error.reason.rawValue
-                await audit.settle(failed)
+                await audit.settle(act.failed(error))
                 throw error
             }
             registry.apply(key)
@@ -92,15 +90,18 @@ package struct CallerKeyService: Sendable {
         return listed(key)
     }
 
-    private func addCallerIfNew(_ request: Request) async throws(ServiceError) {
+    private func addCallerIfNew(_ request: Request, by actor: Actor) async throws(ServiceError) {
         guard let scopes = request.scopes, registry.read({ $0.caller(request.caller) == nil }) else { return }
         try registry.requireRoom()
-        let time = now()
-        registry.apply(
-            try await store.updateCaller(request.caller) { known in
-                known
-                    ?? StoredCaller(name: request.caller, createdAt: time, grants: [request.app: scopes])
-            })
+        let caller = StoredCaller(name: request.caller, createdAt: now(), grants: [request.app: scopes])
+        let act = AuditAct.callerAdded(caller, by: actor)
+        try await audit.record(act)
+        do throws(ServiceError) {
+            registry.apply(try await store.updateCaller(caller.name) { $0 ?? caller })
+        } catch {
+            await audit.settle(act.failed(error))
+            throw error
+        }
     }
 
     private func listed(_ key: CallerKey) -> CallerListing.Key {

@@ -59,6 +59,40 @@ package struct CallerListing: Sendable {
     /// In the order of issue.
     package let keys: [Key]
 
+    /// Where a caller stands in the list of all.
+    package struct Position: Sendable, Comparable {
+        package enum Part: Int, Sendable {
+            case configured
+            case others
+            case shadowed
+        }
+
+        let part: Part
+        let name: String
+
+        init(part: Part, name: String) {
+            self.part = part
+            self.name = name
+        }
+
+        /// Reads what `text` has written.
+        package init?(text: String) {
+            let words = text.split(separator: ":", maxSplits: 1)
+            guard words.count == 2, let part = Int(words[0]).flatMap(Part.init) else { return nil }
+            self.init(part: part, name: String(words[1]))
+        }
+
+        package var text: String { "\(part.rawValue):\(name)" }
+
+        package static func < (left: Position, right: Position) -> Bool {
+            (left.part.rawValue, left.name) < (right.part.rawValue, right.name)
+        }
+    }
+
+    package var position: Position {
+        Position(part: isShadowed ? .shadowed : source == .configuration ? .configured : .others, name: name)
+    }
+
     /// When it last proved who it is, to about a minute; nil for never.
     package var lastUsedAt: Date? {
         (tokens.map(\.lastUsedAt) + bindings.map(\.lastUsedAt) + keys.map(\.lastUsedAt)).compactMap(\.self).max()
@@ -66,9 +100,25 @@ package struct CallerListing: Sendable {
 }
 
 extension CallerRegistry {
-    /// Every caller: those of the configuration first, each part by name in ascending order.
-    package func listings(apps: AppCatalog) -> [CallerListing] {
-        read(\.names).compactMap { listing(of: $0, apps: apps) } + read(\.shadowed).compactMap(shadowed)
+    /// The callers: those of the configuration first, then the others, then those that are shadowed, each part by name in ascending
+    /// order.
+    ///
+    /// `position`: behind which caller to begin; nil for the first. `limit`: how many at most; nil for all.
+    package func listings(
+        apps: AppCatalog, after position: CallerListing.Position? = nil, limit: Int? = nil
+    ) -> [CallerListing] {
+        let places = read { index in
+            index.names.map { name in
+                CallerListing.Position(part: index.configuredCaller(name) != nil ? .configured : .others, name: name)
+            } + index.shadowed.map { CallerListing.Position(part: .shadowed, name: $0) }
+        }
+        var found: [CallerListing] = []
+        for place in places where position.map({ $0 < place }) ?? true {
+            if let limit, found.count >= limit { break }
+            let caller = place.part == .shadowed ? shadowed(place.name) : listing(of: place.name, apps: apps)
+            if let caller { found.append(caller) }
+        }
+        return found
     }
 
     /// A caller by name; nil where nobody has it.

@@ -72,7 +72,7 @@ package final class CallerRegistry: Sendable {
 // MARK: Changes
 
 extension CallerRegistry {
-    /// Reads everything anew if anything has changed that is not known here.
+    /// Reads everything anew if anything has changed since the last time, by this process or another.
     ///
     /// - Throws: `storeUnavailable`; what was known stays.
     package func refresh(from store: any CallerStore) async throws(ServiceError) {
@@ -97,7 +97,8 @@ extension CallerRegistry {
             guard change.generation > state.loaded, change.generation > state.changes[change.name] ?? -1 else { return }
             state.changes[change.name] = change.generation
             state.index.set(change.caller, named: change.name)
-            if change.caller == nil {
+            // Of a caller that the configuration has taken the name of the uses are the configured one's.
+            if change.caller == nil, state.index.configuredCaller(change.name) == nil {
                 state.uses[change.name] = nil
                 state.unsaved[change.name] = nil
             }

@@ -47,6 +47,9 @@ package struct AuditAct: Sendable, Equatable {
         case authenticationFailuresCounted
     }
 
+    /// Length of SHA-256, in bytes.
+    static let tokenDigestCount = 32
+
     package let action: Action
     package let actor: Actor
     /// The app's slug.

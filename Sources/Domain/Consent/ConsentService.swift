@@ -104,13 +104,15 @@ package struct ConsentService: Sendable {
     ///
     /// - Returns: what was removed and what stays; its deliveries are as they were when the user was removed, but those
     ///   that were being sent are told as they ended.
-    /// - Throws: `storeUnavailable`.
+    /// - Throws: `storeUnavailable`, also where the user is removed and what was removed may still stand in the write-ahead log.
     package func erase(app: App, user: UserID, by actor: Actor) async throws(ServiceError) -> ErasureReport {
         let pseudonym = await audit.pseudonym(of: user, app: app.slug)
-        let report = try await store.eraseUser(app: app.slug, user: user, at: now())
+        var report = try await store.eraseUser(app: app.slug, user: user, at: now())
         await audit.settle(AuditAct(.userErased, by: actor, app: app.slug, pseudonym: pseudonym))
         report.cancelled.forEach(waiters.post)
-        return report.with(sending: await end(report.sending, of: user, app: app.slug))
+        report.sending = await end(report.sending, of: user, app: app.slug)
+        if let remains = report.remains { throw remains }
+        return report
     }
 }
 
@@ -162,14 +164,5 @@ extension ConsentService {
     private func isOwn(_ delivery: Delivery, _ user: UserID) async throws(ServiceError) -> Bool {
         if delivery.user?.isSameUser(as: user) ?? false { return true }
         return try await store.owner(of: ConsentSubject(delivery))?.isSameUser(as: user) ?? false
-    }
-}
-
-extension ErasureReport {
-    fileprivate func with(sending: [Delivery]) -> ErasureReport {
-        ErasureReport(
-            links: links, consentRecords: consentRecords, cancelled: cancelled, sending: sending,
-            deliveries: deliveries, cases: cases, notifications: notifications, events: events,
-            isWithdrawalKept: isWithdrawalKept, isRescissionKept: isRescissionKept)
     }
 }

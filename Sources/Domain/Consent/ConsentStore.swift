@@ -27,8 +27,9 @@ package protocol ConsentStore: Sendable {
 
     /// Removes what is known of a user, and cancels its deliveries.
     ///
-    /// - Returns: what was removed and what stays.
-    /// - Throws: `storeUnavailable`.
+    /// - Returns: what was removed and what stays; the user is removed also where ``ErasureReport/remains`` says that it is not
+    ///   out of every file yet.
+    /// - Throws: `storeUnavailable`; nothing is removed then.
     func eraseUser(app: String, user: UserID, at now: Date) async throws(ServiceError) -> ErasureReport
 }
 
@@ -51,7 +52,7 @@ package struct ErasureReport: Sendable, Equatable {
     /// Deliveries that were cancelled.
     package let cancelled: [Delivery]
     /// Deliveries that are being sent at this moment; their end is asked for.
-    package let sending: [Delivery]
+    package var sending: [Delivery]
     /// Deliveries whose user and content were removed, those cancelled included.
     package let deliveries: Int
     /// Cases whose owner was removed.
@@ -66,6 +67,8 @@ package struct ErasureReport: Sendable, Equatable {
     package let isWithdrawalKept: Bool
     /// Whether a guardian's rescission stays, as a keyed hash of an Apple Account that was the user's.
     package let isRescissionKept: Bool
+    /// Why what was removed may still stand in the write-ahead log; nil when it does not.
+    package var remains: ServiceError?
 
     package init(
         links: Int, consentRecords: Int, cancelled: [Delivery], sending: [Delivery], deliveries: Int, cases: Int,

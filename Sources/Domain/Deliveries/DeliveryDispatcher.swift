@@ -61,27 +61,27 @@ package final class DeliveryDispatcher: Sendable {
     ///   - links: tells whose purchases are.
     ///   - gateway: the way to Apple.
     ///   - apps: whose deliveries are sent.
-    ///   - transfers: what is being handed to Apple, for those who take answers back.
-    ///   - waiters: those who wait for what becomes of a delivery.
+    ///   - ending: what is being handed to Apple, for those who take answers back, and those who wait for what becomes of a
+    ///     delivery.
     ///   - clock: the clocks.
     ///   - policy: the limits within which deliveries are sent.
     ///   - worker: names this process for as long as it runs.
     ///   - logger: where trouble is told.
     package init(
         store: any DeliveryStore, links: any LinkStore, gateway: any AppStoreGateway, apps: AppCatalog,
-        transfers: InFlightDeliveries, waiters: DeliveryWaiters, clock: ServiceClock,
+        ending: DeliveryEnding, clock: ServiceClock,
         policy: DispatchPolicy, worker: String, logger: Logger
     ) {
         self.store = store
-        self.transfers = transfers
-        self.waiters = waiters
+        transfers = ending.transfers
+        waiters = ending.waiters
         self.clock = clock
         self.policy = policy
         self.worker = worker
         self.logger = logger
         start = clock.monotonicNow()
         runner = DeliveryAttemptRunner(
-            store: store, ending: DeliveryEnding(transfers: transfers, waiters: waiters), links: links,
+            store: store, ending: ending, links: links,
             gateway: gateway, apps: apps, clock: clock, policy: policy, worker: worker,
             logger: logger)
     }

@@ -133,12 +133,28 @@ package struct EndedDeliveries: Sendable, Equatable {
     package let cancelled: [Delivery]
     /// Claimed by a worker: their end is asked for, and a worker that comes back for them finds the objection.
     package let sending: [Delivery]
+    /// What guardians have rescinded, where that is what became known.
+    package let rescissions: [Rescission]
 
     package static let none = EndedDeliveries(cancelled: [], sending: [])
 
-    package init(cancelled: [Delivery], sending: [Delivery]) {
+    package init(cancelled: [Delivery], sending: [Delivery], rescissions: [Rescission] = []) {
         self.cancelled = cancelled
         self.sending = sending
+        self.rescissions = rescissions
+    }
+
+    /// A notification of Apple's with which a guardian rescinds consent for an Apple Account.
+    package struct Rescission: Sendable, Equatable {
+        package let app: String
+        package let notificationUUID: String
+        package let environment: AppStoreEnvironment
+
+        package init(app: String, notificationUUID: String, environment: AppStoreEnvironment) {
+            self.app = app
+            self.notificationUUID = notificationUUID
+            self.environment = environment
+        }
     }
 }
 

@@ -86,17 +86,20 @@ package final class InFlightDeliveries: Sendable {
     }
 }
 
-/// Makes what the store has ended take effect: those who wait are told, and what is being sent is aborted.
+/// Makes what the store has ended take effect: those who wait are told, what is being sent is aborted, and what guardians have
+/// rescinded is recorded.
 ///
 /// The one place for it, whoever applied what ended a delivery: the processor of notifications, or who had to know what they
 /// say before it decided on something else.
 package struct DeliveryEnding: Sendable {
     let transfers: InFlightDeliveries
     let waiters: DeliveryWaiters
+    let audit: any AuditTrail
 
-    package init(transfers: InFlightDeliveries, waiters: DeliveryWaiters) {
+    package init(transfers: InFlightDeliveries, waiters: DeliveryWaiters, audit: any AuditTrail) {
         self.transfers = transfers
         self.waiters = waiters
+        self.audit = audit
     }
 
     /// Ends what has ended, and waits until nothing of it is sent any more.
@@ -104,13 +107,29 @@ package struct DeliveryEnding: Sendable {
     /// - Returns: those that were being sent, as they then are.
     func carryOut(_ ended: EndedDeliveries) async -> [Delivery] {
         ended.cancelled.forEach(waiters.post)
-        return await transfers.abort(ids: ended.ids)
+        let aborted = await transfers.abort(ids: ended.ids)
+        await settle(ended.rescissions)
+        return aborted
     }
 
     /// Lets end soon what has ended, but the attempt that asks: two attempts that waited for each other's end would wait for ever.
     func begin(_ ended: EndedDeliveries, from transfer: InFlightDelivery) async {
         ended.cancelled.forEach(waiters.post)
         await transfers.beginAborting(ids: ended.ids.subtracting([transfer.delivery.id]))
+        await settle(ended.rescissions)
+    }
+
+    /// Whose Apple Account it is stands in no record: it is known by a keyed hash alone.
+    private func settle(_ rescissions: [EndedDeliveries.Rescission]) async {
+        for rescission in rescissions {
+            await audit.settle(
+                AuditAct(
+                    .consentRecorded, by: .daemon, app: rescission.app,
+                    details: [
+                        "consented": "false", "guardian": "true", "notification": rescission.notificationUUID,
+                        "environment": rescission.environment.rawValue,
+                    ]))
+        }
     }
 }
 

@@ -6,14 +6,14 @@ package struct SigningService: Sendable {
     private let signatures: any SignatureSource
     private let tokens: any TokenIssuer
     private let audit: any AuditTrail
-    private let digest: @Sendable ([UInt8]) -> [UInt8]
+    private let sha256: @Sendable ([UInt8]) -> [UInt8]
     private let rate: TokenRate
 
     /// - Parameters:
     ///   - signatures: signs what apps hand to StoreKit.
     ///   - tokens: signs tokens for Apple.
     ///   - audit: keeps what was signed, and for whom.
-    ///   - digest: SHA-256.
+    ///   - digest: SHA-256; anything but 32 bytes says that it cannot be computed.
     ///   - monotonicNow: for the rate of tokens.
     init(
         signatures: any SignatureSource, tokens: any TokenIssuer, audit: any AuditTrail,
@@ -23,7 +23,7 @@ package struct SigningService: Sendable {
         self.signatures = signatures
         self.tokens = tokens
         self.audit = audit
-        self.digest = digest
+        sha256 = digest
         rate = TokenRate(now: monotonicNow)
     }
 
@@ -37,7 +37,7 @@ package struct SigningService: Sendable {
         try await audit.record(
             AuditAct(
                 .signatureMade, by: actor, app: app.slug, keyID: signature.keyID,
-                tokenDigest: digest(Array(signature.value.utf8)),
+                tokenDigest: try digest(Array(signature.value.utf8)),
                 details: ["kind": request.kind, "nonce": signature.nonce]))
         return signature
     }
@@ -51,7 +51,8 @@ package struct SigningService: Sendable {
         let signature = try await signatures.signature(for: offer, app: app)
         try await audit.record(
             AuditAct(
-                .signatureMade, by: actor, app: app.slug, keyID: signature.keyID, tokenDigest: digest(signature.value),
+                .signatureMade, by: actor, app: app.slug, keyID: signature.keyID,
+                tokenDigest: try digest(signature.value),
                 details: ["kind": OriginalPromotionalOffer.kind, "nonce": signature.nonce]))
         return signature
     }
@@ -66,9 +67,20 @@ package struct SigningService: Sendable {
         try await audit.record(
             AuditAct(
                 .tokenHandedOut, by: actor, app: app.slug, keyID: token.keyID,
-                tokenDigest: digest(Array(token.value.utf8)),
+                tokenDigest: try digest(Array(token.value.utf8)),
                 details: ["expiresAt": token.expiresAt.formatted(.iso8601)]))
         return token
+    }
+
+    /// What the audit knows by what was signed; never what was signed itself.
+    ///
+    /// - Throws: `keyUnavailable`: what no record can name is not handed out.
+    private func digest(_ signed: [UInt8]) throws(ServiceError) -> [UInt8] {
+        let digest = sha256(signed)
+        guard digest.count == AuditAct.tokenDigestCount else {
+            throw ServiceError(.keyUnavailable, "What was signed cannot be recorded.", cause: "no digest of it")
+        }
+        return digest
     }
 }
 
@@ -89,7 +101,8 @@ final class TokenRate: Sendable {
     static let window = Duration.seconds(60)
 
     private struct Key: Hashable {
-        let actor: Actor
+        /// As the audit names it: not with what `--as` claims, of which there can be any number.
+        let actor: String
         let app: String
     }
 
@@ -106,8 +119,9 @@ final class TokenRate: Sendable {
         let wait: Duration? = taken.withLock { taken in
             var (started, counts) = taken ?? (instant, [:])
             if started + Self.window <= instant { (started, counts) = (instant, [:]) }
-            let count = counts[Key(actor: actor, app: app), default: 0] + 1
-            counts[Key(actor: actor, app: app)] = count
+            let key = Key(actor: actor.name, app: app)
+            let count = counts[key, default: 0] + 1
+            counts[key] = count
             taken = (started, counts)
             return count > Self.allowedPerWindow ? instant.duration(to: started + Self.window) : nil
         }

@@ -43,10 +43,10 @@ package struct Refunds: Sendable {
     init(_ ports: Ports, audit: any AuditTrail, settings: Services.Settings, snapshots: SnapshotCache) {
         let (clock, logger) = (ports.clock, ports.logger)
         let (transfers, waiters) = (InFlightDeliveries(), DeliveryWaiters())
-        let ending = DeliveryEnding(transfers: transfers, waiters: waiters)
+        let ending = DeliveryEnding(transfers: transfers, waiters: waiters, audit: audit)
         let dispatcher = DeliveryDispatcher(
             store: ports.deliveries, links: ports.links, gateway: ports.appStore, apps: settings.apps,
-            transfers: transfers, waiters: waiters, clock: clock, policy: settings.dispatch, worker: ports.worker,
+            ending: ending, clock: clock, policy: settings.dispatch, worker: ports.worker,
             logger: logger)
         let consumption = ConsumptionService(
             gateway: ports.appStore, deliveries: ports.deliveries, cases: ports.cases, links: ports.links,

@@ -6,21 +6,29 @@ import JSON
 struct CallerRoutes: Sendable {
     let administration: CallerAdministration
     let keys: CallerKeyService
+    private let tokens: PageTokenCoder
 
-    init(_ access: Access) {
+    init(_ access: Access, tokens: PageTokenCoder) {
+        self.tokens = tokens
+
         administration = access.administration
         keys = access.keys
     }
 
     /// `GET /v1/callers`.
     func list(_ input: RequestInput) async throws(ServiceError) -> Answer {
-        try input.fields().finish()
-        let callers = administration.callers()
+        var fields = try input.fields()
+        let page = PageRequest(&fields, of: "callers", nil, input, maximumSize: PageLimit.storedRows, tokens)
+        try fields.finish()
+        let position = try page.position(CallerListing.Position.init(text:))
+        let found = administration.callers(after: position, limit: page.limit)
+        let (callers, next) = page.page(found) { $0.position.text }
         return Answer.object { writer in
             writer.member("issuerId", keys.issuerID)
             writer.memberArray("callers") { writer in
                 for caller in callers { writer.object { CallerBody.write(caller, to: &$0) } }
             }
+            writer.memberIfPresent("nextPageToken", next)
         }
     }
 

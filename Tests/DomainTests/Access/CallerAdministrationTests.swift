@@ -135,9 +135,12 @@ struct CallerAdministrationTests {
         #expect(resolver.found(nil, peer: .process(uid: 7, gid: 0)).name == nil)
         #expect(resolver.found(nil, peer: .process(uid: 1, gid: 9)).name == "shop")
         let administration = fixture.administration(registry)
+        registry.noteUse(of: .binding(.gid(9)), by: "shop", at: CallerFixture.start)
         #expect(administration.callers().filter { $0.name == "shop" }.map(\.isShadowed) == [false, true])
         _ = try await administration.remove("shop", by: Self.by)
         #expect(administration.callers().filter { $0.name == "shop" }.map(\.source) == [.configuration])
+        #expect(
+            try administration.caller("shop").lastUsedAt == CallerFixture.start, "the uses are the configured one's")
         #expect(resolver.found(nil, peer: .process(uid: 1, gid: 9)).name == "shop")
     }
 

@@ -10,7 +10,8 @@ struct CaseServiceTests {
     private func service(_ fixture: DeliveryFixture) -> CaseService {
         CaseService(
             store: fixture.store.store, deliveries: fixture.store.store,
-            ending: DeliveryEnding(transfers: fixture.transfers, waiters: DeliveryWaiters()),
+            ending: DeliveryEnding(
+                transfers: fixture.transfers, waiters: DeliveryWaiters(), audit: fixture.ports.audit),
             now: fixture.serviceClock.now)
     }
 

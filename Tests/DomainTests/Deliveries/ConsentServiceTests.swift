@@ -180,4 +180,25 @@ import Testing
             #expect(fixture.gateway.handOvers.count == 1)
         }
     }
+
+    @Test func `an erasure that cannot empty the log has happened: it is recorded, ends what is sent, and is told`()
+        async throws
+    {
+        try await DeliveryFixture.with(accounts: [[Transaction.sample(id: "1")]]) { fixture in
+            let user = try UserID("alice")
+            fixture.gateway.consumptionGate.close()
+            let sending = try await fixture.send(.user(user, transactionID: "1")).id
+            await fixture.gateway.consumptionGate.hasArrivals(1)
+            fixture.store.fail(.truncate)
+            await #expect(throws: ServiceError(.storeUnavailable, "")) {
+                try await fixture.consent.erase(app: app, user: user, by: .caller("shop"))
+            }
+            #expect(try await fixture.ended(sending).state == .cancelled)
+            #expect(fixture.gateway.handOvers.first?.end != nil)
+            let audit = try #require(fixture.ports.audit as? RememberedAudit)
+            #expect(audit.acts(.userErased).count == 1)
+            fixture.store.heal()
+            #expect(try await fixture.consent.erase(app: app, user: user, by: .caller("shop")).deliveries == 0)
+        }
+    }
 }

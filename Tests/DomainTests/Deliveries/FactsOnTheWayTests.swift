@@ -64,6 +64,10 @@ import Testing
             let ended = try await fixture.ended(second.id)
             #expect(ended.state == .cancelled && ended.failure?.reason == .consentWithdrawn)
             #expect(fixture.gateway.handOvers.map(\.message.transactionID) == ["1"])
+            // Nobody else will apply it, and nobody else would record it.
+            let audit = try #require(fixture.ports.audit as? RememberedAudit)
+            let recorded = audit.acts(.consentRecorded)
+            #expect(recorded.map(\.actor) == [.daemon] && recorded.first?.details["guardian"] == "true")
         }
     }
 

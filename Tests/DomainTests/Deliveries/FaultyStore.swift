@@ -14,6 +14,8 @@ final class FaultyStore: DeliveryStore, ConsentStore {
         case recover
         case read
         case objection
+        /// The end of an erasure, when the user is gone.
+        case truncate
     }
 
     let store: SQLiteStore
@@ -155,6 +157,8 @@ extension FaultyStore {
     }
 
     func eraseUser(app: String, user: UserID, at now: Date) async throws(ServiceError) -> ErasureReport {
-        try await store.eraseUser(app: app, user: user, at: now)
+        var report = try await store.eraseUser(app: app, user: user, at: now)
+        do throws(ServiceError) { try check(.truncate) } catch { report.remains = error }
+        return report
     }
 }

@@ -168,6 +168,10 @@ struct NotificationProcessorTests {
             try await fixture.take(rescission("unknown", account: "C"))
             try await fixture.applied("rescind")
             try await fixture.applied("unknown")
+            let audit = try #require(fixture.base.ports.audit as? RememberedAudit)
+            try await Wait.until("both to be recorded") {
+                Set(audit.acts(.consentRecorded).compactMap { $0.details["notification"] }) == ["rescind", "unknown"]
+            }
             #expect(try await objection("A", fixture) == .objection(.rescinded))
             #expect(try await objection("C", fixture) == .objection(.rescinded))
             #expect(try await objection("B", fixture) == nil)
