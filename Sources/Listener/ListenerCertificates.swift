@@ -16,11 +16,18 @@ package final class ListenerCertificates: Sendable {
         package let notAfter: Date
     }
 
+    /// How long before its end a certificate is warned of.
+    package static let warningDays = 14
+
+    private enum Warning { case endsSoon, hasEnded }
+
     private struct State {
         var loaded: ListenerTLS.Loaded?
         /// The files that were last looked into.
         var files: [FileState?] = []
         var problem: String?
+        /// The last warning of the certificate's end.
+        var warned: Warning?
     }
 
     private let tls: ListenerTLS
@@ -47,6 +54,29 @@ package final class ListenerCertificates: Sendable {
 
     /// Whether clients are asked for certificates.
     var asksClients: Bool { tls.clientCertificates != nil }
+
+    /// Warns once of a certificate that ends soon, and once when it has ended: it is shown to clients all the same, which refuse
+    /// it. One that takes its place is told of when it is taken up.
+    package func warnOfEnd(at now: Date) {
+        let due = state.withLock { state -> (Warning, Date)? in
+            guard let end = state.loaded?.notAfter else { return nil }
+            let warning: Warning? =
+                if end < now {
+                    .hasEnded
+                } else if end < now.addingTimeInterval(TimeInterval(Self.warningDays * 86_400)) {
+                    .endsSoon
+                } else { nil }
+            guard let warning, warning != state.warned else { return nil }
+            state.warned = warning
+            return (warning, end)
+        }
+        guard let (warning, end) = due else { return }
+        let metadata: Logger.Metadata = ["valid_until": "\(end.formatted(.iso8601))"]
+        switch warning {
+        case .endsSoon: logger.warning("The certificate ends soon", metadata: metadata)
+        case .hasEnded: logger.error("The certificate has ended; clients refuse it", metadata: metadata)
+        }
+    }
 
     /// Reads the files for the first time.
     func load() async throws(ListenerError.Reason) {

@@ -97,14 +97,18 @@ final class GroupCommit: Sendable {
     ///
     /// - Returns: what tells each how it ended, to be called outside of the database.
     private func commit(_ writes: [PendingWrite], in database: Database) -> [@Sendable () -> Void] {
+        let changesBefore = database.totalChangesCount
         do {
             // Mostly none fails, and a savepoint copies every page that its write changes.
-            if let endings = try commitWithoutSavepoints(writes, in: database) { return endings }
+            if let endings = try commitWithoutSavepoints(writes, in: database) {
+                committed(changes: database.totalChangesCount - changesBefore)
+                return endings
+            }
             var endings: [@Sendable () -> Void] = []
             try database.inCachedTransaction {
                 for write in writes { endings.append(try run(write, in: database)) }
             }
-            committed()
+            committed(changes: database.totalChangesCount - changesBefore)
             return endings
         } catch {
             if let error = error as? DatabaseError, StoreFailure.isOfDisk(error.resultCode) {
@@ -136,13 +140,13 @@ final class GroupCommit: Sendable {
             if writes.count > 1, endings.count < writes.count { return nil }
             throw error
         }
-        committed()
         return endings
     }
 
-    private func committed() {
+    private func committed(changes: Int) {
         commits.add(1, ordering: .relaxed)
-        outage.succeeded()
+        // A transaction that has changed nothing has not needed the disk.
+        if changes > 0 { outage.succeeded() }
     }
 
     /// Runs one write.

@@ -24,6 +24,7 @@ package final class SQLiteStore: Sendable {
     let commits: GroupCommit
     private let glances: GroupRead
     let truncation: LogTruncation
+    let files: StoreFileWatch
     /// Whether nothing can be written at present.
     let outage: Outage
     /// Whether nothing can be read at present.
@@ -58,6 +59,7 @@ package final class SQLiteStore: Sendable {
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
         self.secrets = secrets
         self.lock = lock
+        self.files = files
     }
 
     /// Opens the store, creating the file (mode 0600) and migrating it forward as needed.

@@ -8,9 +8,15 @@ import GRDB
 extension SQLiteStore {
     package func backup(to path: String, at now: Date) async throws(ServiceError) {
         let hold = SendingHold(since: now, reason: "The store comes from a backup.")
-        try await Blocking.run { [pool] in
+        try await Blocking.run { [pool, files] in
             Result { () throws(ServiceError) in
-                try StoreCopy.make(of: pool, named: try StoreFile.resolve(path), hold)
+                try StoreCopy.make(named: try StoreFile.resolve(path), hold) { copy in
+                    if (try? files.check()) != nil { return try pool.backup(to: copy) }
+                    // Removed: what is open has all of it, but a reader that were opened now would find nothing.
+                    try pool.writeWithoutTransaction { source in
+                        try copy.writeWithoutTransaction { try source.backup(to: $0) }
+                    }
+                }
             }
         }.get()
     }
@@ -24,15 +30,17 @@ enum StoreCopy {
     /// The file is whole and on disk when this returns, without companions; nothing is left behind otherwise. Blocks.
     ///
     /// - Parameters:
-    ///   - source: may be in use.
     ///   - path: must not exist.
     ///   - hold: what the hold says, unless the copied store has one already.
+    ///   - fill: copies a database, which may be in use, into the new one.
     /// - Throws: `storeUnavailable`.
-    static func make(of source: some DatabaseReader, at path: String, _ hold: SendingHold) throws(ServiceError) {
+    static func make(
+        at path: String, _ hold: SendingHold, fill: (DatabaseQueue) throws -> Void
+    ) throws(ServiceError) {
         try StoreFile.createNew(path)
         do {
             let copy = try DatabaseQueue(path: path, configuration: configuration)
-            try source.backup(to: copy)
+            try fill(copy)
             try Schema.migrator.migrate(copy)
             let faults = try copy.writeWithoutTransaction { database in
                 if try SendingHoldRow.fetch(from: database) == nil { try SendingHoldRow.insert(hold, into: database) }
@@ -59,13 +67,13 @@ enum StoreCopy {
     ///
     /// - Throws: `storeUnavailable`, also when there is a file of that name; nothing is left behind then.
     static func make(
-        of source: some DatabaseReader, named name: String, _ hold: SendingHold
+        named name: String, _ hold: SendingHold, fill: (DatabaseQueue) throws -> Void
     ) throws(ServiceError) {
         // Takes the name, so that nobody else can meanwhile.
         try StoreFile.createNew(name)
         let copy = "\(name).partial-\(UUID().uuidString)"
         do throws(ServiceError) {
-            try make(of: source, at: copy, hold)
+            try make(at: copy, hold, fill: fill)
             try StoreFile.rename(copy, to: name)
         } catch {
             StoreFile.remove(copy)
@@ -119,7 +127,7 @@ package enum StoreRestore {
         try StoreFile.give(StoreLock.fileName(for: file), toOwnerOf: model)
         let copy = "\(file).restoring-\(UUID().uuidString)"
         let hold = SendingHold(since: now, reason: "The store was restored from a backup.")
-        try StoreCopy.make(of: source, at: copy, hold)
+        try StoreCopy.make(at: copy, hold) { try source.backup(to: $0) }
         do throws(ServiceError) {
             try StoreFile.give(copy, toOwnerOf: model)
             let kept = isToKeep ? try keep(file, at: now) : nil

@@ -119,8 +119,10 @@ struct DiskTests {
     /// One clear line says that it begins, and one that it is over; what comes to nothing meanwhile adds none but the answers.
     private static func isTold(_ process: DaemonProcess) {
         let lines = process.log.text.split(separator: "\n")
-        #expect(lines.count { $0.contains("The store cannot be written") } == 1)
-        #expect(lines.count { $0.contains("The store can be written again") } == 1)
+        // A busy machine's disk may besides have taken seconds for a write.
+        let begins = lines.filter { $0.contains("The store cannot be written") }
+        #expect(!begins.isEmpty && begins.count { !$0.contains("takes longer") } <= 1, "\(begins)")
+        #expect(lines.count { $0.contains("The store can be written again") } == begins.count)
         let failures = lines.filter { $0.contains("SQLite") && !$0.contains("Request answered") }.map { line in
             (try? JSONValue(parsing: Array(line.utf8)))?["message"]?.string
         }

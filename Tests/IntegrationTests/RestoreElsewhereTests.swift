@@ -126,7 +126,9 @@ struct RestoreElsewhereTests {
             #expect(answer?.status == 503 && answer?.json?["reason"] == "CONSENT_UNKNOWN")
             #expect(await api.send("GET", "/v1/apps/coins/deliveries")?.status == 200)
             #expect(await api.send("GET", "/v1/apps/coins/users/bob/links")?.status == 200)
-            #expect(await elsewhere.health.send("GET", "/readyz")?.status == 200)
+            try await Wait.until("the daemon to be ready") {
+                await elsewhere.health.send("GET", "/readyz")?.status == 200
+            }
             #expect(try await lost.terminate() == 0)
             #expect(received(legacy.bobsPurchase, elsewhere).isEmpty)
 

@@ -117,6 +117,20 @@ struct CertificateRefreshTests {
     }
 
     /// Ways to spoil the files.
+    @Test func `a certificate that ends is warned of once before that, and once when it has ended`() async throws {
+        let log = RecordedLog()
+        try await withListener(try ClientCertificateTests.Files(), log) { _, certificates in
+            let end = try #require(certificates.status?.notAfter)
+            for days in [-20, -13, -12, 1, 2] {
+                certificates.warnOfEnd(at: end.addingTimeInterval(TimeInterval(days * 86_400)))
+            }
+        }
+        let warnings = log.lines("The certificate")
+        #expect(warnings.map(\.level) == [.warning, .error])
+        #expect(
+            warnings.map(\.message) == ["The certificate ends soon", "The certificate has ended; clients refuse it"])
+    }
+
     enum Fault: String, CaseIterable {
         case noChain, otherKey, openKey, noAuthorities, noFile
     }

@@ -126,7 +126,8 @@ private func lifecycle(
         ReadinessService(
             health: health, notifier: notifier, drainDelay: configuration.shutdown.drainDelay, logger: logger),
     ]
-    let certificates = PeriodicService.certificates(listeners.certificates.map(\.certificates), clock: clock)
+    let certificates = PeriodicService.certificates(
+        listeners.certificates.map(\.certificates), now: services.clock.now, clock: clock)
     return store + apple + work + leaving + [certificates] + listeners.services + serving
 }
 

@@ -83,10 +83,15 @@ extension PeriodicService {
         PeriodicService(every: KeyCustodian.directoryInterval, clock: clock) { await custodian.lookAtDirectories() }
     }
 
-    /// Takes up certificates, keys and authorities of listeners that were replaced.
-    static func certificates(_ certificates: [ListenerCertificates], clock: C) -> PeriodicService {
+    /// Takes up certificates, keys and authorities of listeners that were replaced, and warns of certificates that end.
+    static func certificates(
+        _ certificates: [ListenerCertificates], now: @escaping WallClock, clock: C
+    ) -> PeriodicService {
         PeriodicService(every: ConfigurationDefaults.Listeners.tlsRefreshInterval, clock: clock) {
-            for certificate in certificates { await certificate.refresh() }
+            for certificate in certificates {
+                await certificate.refresh()
+                certificate.warnOfEnd(at: now())
+            }
         }
     }
 
