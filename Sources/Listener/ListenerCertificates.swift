@@ -55,8 +55,9 @@ package final class ListenerCertificates: Sendable {
     /// Whether clients are asked for certificates.
     var asksClients: Bool { tls.clientCertificates != nil }
 
-    /// Warns once of a certificate that ends soon, and once when it has ended: it is shown to clients all the same, which refuse
-    /// it. One that takes its place is told of when it is taken up.
+    /// Warns once of a certificate that ends soon, and once when it has ended.
+    ///
+    /// It is shown to clients all the same, which refuse it. One that takes its place is told of when it is taken up.
     package func warnOfEnd(at now: Date) {
         let due = state.withLock { state -> (Warning, Date)? in
             guard let end = state.loaded?.notAfter else { return nil }

@@ -30,7 +30,7 @@ struct DiskTests {
             try await manager.hears("WATCHDOG=1", times: 2)
             try await process.limitFileSize(to: nil)
             try await story.after()
-            Self.isTold(process)
+            try await Self.isTold(process)
             #expect(try await process.terminate() == 0)
         }
     }
@@ -51,7 +51,7 @@ struct DiskTests {
             try await story.meanwhile()
             try shim.disk(.works)
             try await story.after()
-            Self.isTold(process)
+            try await Self.isTold(process)
             #expect(try await process.terminate() == 0)
         }
     }
@@ -71,7 +71,7 @@ struct DiskTests {
             try await story.meanwhile()
             try FileManager.default.removeItem(at: filler)
             try await story.after()
-            Self.isTold(process)
+            try await Self.isTold(process)
             #expect(try await process.terminate() == 0)
         }
     }
@@ -117,7 +117,10 @@ struct DiskTests {
     }
 
     /// One clear line says that it begins, and one that it is over; what comes to nothing meanwhile adds none but the answers.
-    private static func isTold(_ process: DaemonProcess) {
+    private static func isTold(_ process: DaemonProcess) async throws {
+        try await Wait.until("the log to say that it is over") {
+            process.log.text.contains("The store can be written again")
+        }
         let lines = process.log.text.split(separator: "\n")
         // A busy machine's disk may besides have taken seconds for a write.
         let begins = lines.filter { $0.contains("The store cannot be written") }

@@ -47,10 +47,18 @@ final class NotifySocket: Sendable {
         while send(sender, "X=1", 3, Int32(MSG_DONTWAIT)) == 3 {}
     }
 
+    /// Forgets what has come.
+    func forget() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while recv(descriptor, &buffer, buffer.count, Int32(MSG_DONTWAIT)) > 0 {}
+    }
+
     /// Forgets what has come, and waits until something has been said so many times since.
     ///
+    /// `alsoBefore`: what has come counts, too.
     /// - Throws: `WaitedInVain`.
-    func hears(_ text: String, times: Int) async throws {
+    func hears(_ text: String, times: Int, alsoBefore: Bool = false) async throws {
+        if !alsoBefore { forget() }
         let isHeard = await withCheckedContinuation { continuation in
             Thread.detachNewThread { [descriptor] in
                 var buffer = [UInt8](repeating: 0, count: 4096)
@@ -58,7 +66,6 @@ final class NotifySocket: Sendable {
                     let count = recv(descriptor, &buffer, buffer.count, flags)
                     return count > 0 ? String(decoding: buffer[..<count], as: UTF8.self) : nil
                 }
-                while take(Int32(MSG_DONTWAIT)) != nil {}
                 var heard = 0
                 while heard < times, let said = take(0) { heard += said.contains(text) ? 1 : 0 }
                 continuation.resume(returning: heard == times)
