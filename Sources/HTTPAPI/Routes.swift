@@ -1,5 +1,5 @@
 package import Domain
-import HTTPTypes
+package import HTTPTypes
 
 /// The path tables: every route of every listener, on one screen.
 package enum Routes {
@@ -196,8 +196,21 @@ package enum Routes {
         let webhook = WebhookRoutes(service: services.refunds.notifications)
         // With its app, which is looked up before the body is: a stranger's guesses cost as little as may be.
         return [
-            Route(.post, "/webhooks/apple/{app}", .open, in: services.apps, body: .json, handler: webhook.receive)
+            Route(.post, webhookPath + "{app}", .open, in: services.apps, body: .json, handler: webhook.receive)
         ]
+    }
+
+    private static let webhookPath = "/webhooks/apple/"
+
+    /// Whose place a request at that listener takes when places are scarce: its source's, for each app apart.
+    ///
+    /// Apple's notifications for all apps come from the same few addresses, and one app's flood must not keep out the others'.
+    package static func webhookHolder(of request: HTTPRequest, from source: String, _ apps: AppCatalog) -> String {
+        guard let path = request.path, path.hasPrefix(webhookPath) else { return source }
+        let slug = path.dropFirst(webhookPath.count).prefix { $0 != "?" }
+        // Anybody can make names up.
+        guard let app = try? apps.app(String(slug)) else { return source }
+        return "\(source) \(app.slug)"
     }
 
     /// The listener for operators.

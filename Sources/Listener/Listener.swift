@@ -81,7 +81,7 @@ package actor Listener: Service {
                 configuration, connections: connections,
                 limiter: RequestLimiter(
                     limit: configuration.maximumRequests, isSharedByCaller: configuration.sharesRequestsByCaller,
-                    logger: logger),
+                    holder: configuration.holder, logger: logger),
                 answeringOverload: answerOverload ?? Refusal.answerOverload, logger: logger))
     }
 

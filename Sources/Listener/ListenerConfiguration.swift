@@ -39,6 +39,9 @@ package struct ListenerConfiguration: Sendable {
     /// Whether those are shared out among callers, of whom the responder tells the slot, and not among sources.
     package var sharesRequestsByCaller = false
 
+    /// Whose place a request takes where they are shared out among sources, by its head and its source.
+    package var holder: @Sendable (HTTPRequest, String) -> String = { $1 }
+
     /// The most connections that the kernel keeps waiting; beyond `net.core.somaxconn` it has no effect.
     package var backlog = 256
 

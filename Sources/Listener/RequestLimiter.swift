@@ -77,17 +77,21 @@ final class RequestLimiter: Sendable {
     private let limit: Int?
     /// Whether places are shared out among callers, which responders name, and not among sources.
     let isSharedByCaller: Bool
+    /// Whose place a request takes where they are shared out among sources.
+    let holder: @Sendable (HTTPRequest, String) -> String
     private let log: OccasionalWarning
     private let now: @Sendable () -> NIODeadline
     private let state = Mutex(State())
 
     /// `now`: the time that waits are measured by.
     init(
-        limit: Int?, isSharedByCaller: Bool = false, logger: Logger,
+        limit: Int?, isSharedByCaller: Bool = false,
+        holder: @escaping @Sendable (HTTPRequest, String) -> String = { $1 }, logger: Logger,
         now: @escaping @Sendable () -> NIODeadline = { .now() }
     ) {
         self.limit = limit
         self.isSharedByCaller = isSharedByCaller
+        self.holder = holder
         self.now = now
         log = OccasionalWarning(logger)
     }
@@ -211,7 +215,7 @@ package final class ConnectionSlot: Sendable {
     /// Where there is no room for everybody, a request that shows what the one before it on the connection has shown is taken
     /// for the same caller's, so that it can be shed here; all others are let in until it is known whose they are.
     private func holder(of request: HTTPRequest, _ source: String, _ state: State) -> String? {
-        guard limiter.isSharedByCaller else { return source }
+        guard limiter.isSharedByCaller else { return limiter.holder(request, source) }
         guard let caller = state.caller, limiter.isCrowded,
             caller.credential == request.headerFields[.authorization].hashValue
         else { return nil }

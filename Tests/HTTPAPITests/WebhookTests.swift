@@ -55,6 +55,19 @@ struct WebhookTests {
             ])
     }
 
+    @Test func `its place is its source's, for each app apart`() {
+        let expected = [
+            "/webhooks/apple/coins": "17.0.0.1 coins", "/webhooks/apple/coins?x=1": "17.0.0.1 coins",
+            "/webhooks/apple/gems": "17.0.0.1 gems", "/webhooks/apple/moon": "17.0.0.1", "/webhooks/apple/": "17.0.0.1",
+            "/webhooks/apple/coins/": "17.0.0.1", "/coins": "17.0.0.1",
+        ]
+        for (path, holder) in expected {
+            let request = HTTPRequest(method: .post, scheme: "https", authority: "purser.example", path: path)
+            #expect(
+                Routes.webhookHolder(of: request, from: "17.0.0.1", RequestHandlerFixture.apps) == holder, "\(path)")
+        }
+    }
+
     @Test func `members that Apple adds do not matter`() async throws {
         let fixture = try await RequestHandlerFixture()
         fixture.stack.verifier.know(StoredNotification.sample("n1").notification)

@@ -117,6 +117,27 @@ import Testing
         }
     }
 
+    @Test func `a source may have a share for each thing that it asks for`() async throws {
+        try await ListenerFixture.with {
+            $0.maximumRequests = 4
+            $0.holder = { request, source in "\(source) \(request.path ?? "")" }
+        } test: { fixture in
+            fixture.gate.close()
+            var inside: [TestConnection] = []
+            for path in ["/one", "/one", "/one", "/one", "/other"] {
+                let client = try await fixture.connect()
+                try await client.request("GET", path)
+                inside.append(client)
+                await fixture.gate.hasArrivals(inside.count)
+            }
+            let greedy = try await fixture.connect()
+            try await greedy.request("GET", "/one")
+            #expect(try await greedy.response().status == 503)
+            fixture.gate.open()
+            for client in inside { #expect(try await client.response().status == 200) }
+        }
+    }
+
     // MARK: Who gets a place
 
     private final class Time: Sendable {

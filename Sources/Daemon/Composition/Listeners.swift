@@ -63,6 +63,10 @@ struct Listeners {
             makeRequestID: requestIDs.make, logger: logger)
         var listenerConfiguration = ListenerConfiguration(name, settings)
         listenerConfiguration.sharesRequestsByCaller = authenticator != nil
+        if name == "webhook" {
+            let apps = services.apps
+            listenerConfiguration.holder = { Routes.webhookHolder(of: $0, from: $1, apps) }
+        }
         let listener = Listener(
             configuration: listenerConfiguration,
             answering: { request, channel, connection in
