@@ -25,12 +25,15 @@ final class ConnectionRecord: Sendable {
     /// Bytes of a body of which the rest is missing, and of answers that the client has not taken.
     private let bytes = Atomic(0)
     private let sourceName: Mutex<String>
+    /// The hash of the source's name, by which sources are told apart where many are looked at.
+    private let sourceHash: Atomic<Int>
     private let leaving = Atomic(false)
 
     /// `source`: where the connection comes from, as its socket tells.
     init(_ channel: any Channel, source: String, at now: NIODeadline) {
         self.channel = channel
         sourceName = Mutex(source)
+        sourceHash = Atomic(source.hashValue)
         state = Atomic(Self.word(.silent, now))
     }
 
@@ -72,8 +75,13 @@ final class ConnectionRecord: Sendable {
     /// Where it comes from: a trusted proxy tells better than the socket.
     var source: String {
         get { sourceName.withLock(\.self) }
-        set { sourceName.withLock { $0 = newValue } }
+        set {
+            sourceName.withLock { $0 = newValue }
+            sourceHash.store(newValue.hashValue, ordering: .relaxed)
+        }
     }
+
+    var sourceKey: Int { sourceHash.load(ordering: .relaxed) }
 }
 
 /// Who has to go when there is no room: of the source that takes most of it, the one that has taken it for longest.
@@ -99,9 +107,9 @@ enum Eviction {
     static func victim(
         among records: [ConnectionRecord], room: (ConnectionRecord) -> Int = { _ in 1 }
     ) -> ConnectionRecord? {
-        var shares: [String: Share] = [:]
+        var shares: [Int: Share] = [:]
         for record in records {
-            var share = shares[record.source] ?? Share()
+            var share = shares[record.sourceKey] ?? Share()
             share.room += room(record)
             let activity = record.activity
             if activity.kind != .working {
@@ -110,7 +118,7 @@ enum Eviction {
                     share.first = Candidate(record: record, order: order)
                 }
             }
-            shares[record.source] = share
+            shares[record.sourceKey] = share
         }
         let candidates = shares.values.compactMap { share in share.first.map { (room: share.room, first: $0) } }
         return candidates.min {

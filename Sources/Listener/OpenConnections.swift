@@ -86,6 +86,11 @@ final class OpenConnections: Sendable {
         let record = ConnectionRecord(
             channel, source: source(channel.remoteAddress?.ipAddress), at: .now())
         let (isIn, victim) = state.withLock { state -> (Bool, ConnectionRecord?) in
+            // Most of the time nobody needs to be counted.
+            guard state.records.count >= min(bounds.incomplete, bounds.connections) else {
+                state.records[ObjectIdentifier(channel)] = record
+                return (true, nil)
+            }
             guard state.records.count < bounds.connections + bounds.leaving else { return (false, nil) }
             let staying = state.records.values.filter { !$0.isLeaving } + [record]
             var victim: ConnectionRecord?
