@@ -58,6 +58,13 @@ struct ReceiptListTests {
         #expect(pages == 2 && seen.count == 3 && Set(seen).count == 3)
     }
 
+    @Test func `an erasure tells from how many receipts it has removed the user`() async throws {
+        let fixture = try await fixture()
+        let erased = try await fixture.handlers.send(.delete, "/v1/apps/coins/users/alice")
+        #expect(try erased.status == 200 && erased.json["erased"]?["receipts"] == 2)
+        #expect(try await users(list(fixture, "")) == [nil, "bob", nil])
+    }
+
     @Test func `a receipt is read by its id, by its own app alone`() async throws {
         let fixture = try await fixture()
         let id = try #require(try await list(fixture, "user=bob")["receipts"]?[0]?["id"]?.string)
