@@ -136,7 +136,7 @@ struct CircuitBreaker: Sendable {
     }
 }
 
-/// The circuit breakers of all environments; each change of one is logged once and shown as a metric.
+/// The circuit breakers of all environments; an outage is logged when it begins and when it is over, and shown as a metric.
 final class CircuitBreakers: Sendable {
     private let breakers: Mutex<[AppStoreEnvironment: CircuitBreaker]>
     private let clock: ServiceClock
@@ -182,7 +182,7 @@ final class CircuitBreakers: Sendable {
             breakers[environment] = breaker
             return (result, before, Kind(breaker.state))
         }
-        if let after, after != before { tell(after, environment) }
+        if let before, let after, after != before { tell(after, after: before, environment) }
         return result
     }
 
@@ -202,11 +202,15 @@ final class CircuitBreakers: Sendable {
         }
     }
 
-    private func tell(_ kind: Kind, _ environment: AppStoreEnvironment) {
+    /// One line when an outage begins and one when it is over, however often somebody has looked in between.
+    private func tell(_ kind: Kind, after before: Kind, _ environment: AppStoreEnvironment) {
         gauges[environment]?.record(kind == .closed ? 0 : 1)
-        logger.log(
-            level: kind == .open ? .error : .notice, "The circuit to Apple has changed",
-            metadata: ["environment": "\(environment.rawValue)", "state": "\(kind.rawValue)"])
+        let metadata: Logger.Metadata = ["environment": "\(environment.rawValue)", "state": "\(kind.rawValue)"]
+        switch (before, kind) {
+        case (.closed, _): logger.error("Apple fails: no calls but one at a time that looks", metadata: metadata)
+        case (_, .closed): logger.notice("Apple answers again", metadata: metadata)
+        default: logger.debug("The circuit to Apple has changed", metadata: metadata)
+        }
     }
 }
 

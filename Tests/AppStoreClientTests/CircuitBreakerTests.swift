@@ -1,3 +1,7 @@
+import CoreMetrics
+import Domain
+import Logging
+import TestSupport
 import Testing
 
 @testable import AppStoreClient
@@ -30,6 +34,28 @@ struct CircuitBreakerTests {
         var breaker = opened()
         #expect(breaker.state == .open(until: start + .seconds(15), pause: .seconds(5)))
         #expect(breaker.admit(at: start + .seconds(12)) == .refused(retryAfter: .seconds(3)))
+    }
+
+    @Test func `an hour without Apple is told of by one line when it begins and one when it is over`() {
+        let (clock, log) = (TestClock(), RecordedLog())
+        let breakers = CircuitBreakers(
+            policy: .standard, clock: clock.service(nil), meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
+            logger: log.logger)
+        func call(_ verdict: CircuitBreaker.Verdict) {
+            guard case .admitted(let permit) = breakers.admit(.production) else { return }
+            breakers.record(verdict, of: permit, in: .production)
+        }
+        for _ in 0..<3600 {
+            call(.failed)
+            clock.manual.advance(by: .seconds(1))
+        }
+        #expect(log.lines.count > 10, "it has been looked for again and again")
+        clock.manual.advance(by: CircuitBreakerPolicy.standard.longestPause)
+        call(.answered)
+        #expect(
+            log.lines.filter { $0.level > .debug }.map(\.message) == [
+                "Apple fails: no calls but one at a time that looks", "Apple answers again",
+            ])
     }
 
     @Test func `many failures at once are no outage, and one answer in between begins anew`() {

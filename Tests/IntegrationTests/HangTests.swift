@@ -18,7 +18,7 @@ import Testing
             let (shim, manager) = (try await FaultShim(in: stage.folder), try NotifySocket(in: stage.folder))
             let process = try await stage.start(environment: shim.environment.merging(manager.environment) { $1 })
             try await manager.hears("WATCHDOG=1", times: 1)
-            #expect(try await shim.freeze(thread, of: process.processID) == 1)
+            #expect(try await shim.freeze(thread, of: process.processID) > 0)
             try await manager.hears(part, times: 1, alsoBefore: true)
             try await Wait.until("the log to name it") {
                 process.log.text.contains("No heartbeat: the watchdog is not fed")

@@ -142,7 +142,8 @@ struct FaultShim: Sendable {
         for thread in threads.keys { try order("freeze \(thread)") }
         try await Wait.until("threads \(name) to hang") {
             let now = try Self.threads(of: process)
-            return threads.keys.allSatisfy { now[$0] == "frozen" }
+            // One that has ended meanwhile hangs no more.
+            return threads.keys.allSatisfy { now[$0] == nil || now[$0] == "frozen" }
         }
         return threads.count
     }
