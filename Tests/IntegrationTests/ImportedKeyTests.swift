@@ -26,7 +26,10 @@ struct ImportedKeyTests {
     }()
 
     /// A folder and an App Store that outlast daemons, each of which is run by `start`.
+    ///
+    /// `later`: the options of every daemon but the first.
     private func withStage(
+        later: DaemonFixture.Options = options,
         _ body: (
             _ folder: URL, _ simulator: Simulator,
             _ start: (@Sendable (DaemonFixture, SigningKeysCommand) async throws -> Void) async throws -> Void
@@ -36,9 +39,11 @@ struct ImportedKeyTests {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
         let simulator = try await Simulator.start(SimulatorConfiguration())
+        let starts = Atomic(0)
         do {
             try await body(folder, simulator) { run in
-                try await DaemonFixture.run(Self.options, folder, simulator) { fixture in
+                let isFirst = starts.add(1, ordering: .relaxed).oldValue == 0
+                try await DaemonFixture.run(isFirst ? Self.options : later, folder, simulator) { fixture in
                     for (bundleID, number) in [(DaemonFixture.bundleID, Int64(42)), (Self.gems.bundleID, 43)] {
                         try simulator.state.register(
                             RegisteredApp(bundleID: bundleID, appAppleID: number, issuerID: Self.team))
@@ -118,6 +123,25 @@ struct ImportedKeyTests {
                 let list = await keys.list().output
                 #expect(list.contains("SECONDKEY2  active for coins") && !list.contains("FIRSTKEY01"))
                 try await expectSigner("SECONDKEY2", fixture)
+            }
+        }
+    }
+
+    @Test func `an imported key goes on signing when the one that it has replaced leaves the configuration`()
+        async throws
+    {
+        var without = Self.options
+        without.otherKeys = []
+        try await withStage(later: without) { folder, simulator, start in
+            let file = try download("FIRSTKEY01", to: folder, simulator)
+            try await start { fixture, keys in
+                #expect(await importKey(keys, file).status == .success)
+                #expect(await keys.activate("FIRSTKEY01", apps: [], unchecked: false).status == .success)
+                try await expectSigner("CONFIGURED", fixture, app: "gems")
+            }
+            try await start { fixture, keys in
+                try await expectSigner("FIRSTKEY01", fixture)
+                #expect(await !keys.list().output.contains("CONFIGURED"))
             }
         }
     }
