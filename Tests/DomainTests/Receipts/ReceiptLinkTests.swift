@@ -149,11 +149,14 @@ struct ReceiptLinkTests {
             fixture.gateway.fail(
                 "f", with: ServiceError(.appleAnswerInvalid, "No.", cause: ServiceError.otherAppCause))
             _ = try await fixture.upload(.sample(.sample("f")), as: "forged", user: "bob")
-            func list(_ change: (inout ReceiptQuery) -> Void) async throws -> [String] {
+            let names = Dictionary(
+                uniqueKeysWithValues: ["0", "1", "2", "bob's", "forged"].map { name in
+                    (TestCode.authenticationCode(Array(name.utf8)), name)
+                })
+            func list(_ change: (inout ReceiptQuery) -> Void) async throws -> [String?] {
                 var query = ReceiptQuery()
                 change(&query)
-                return try await fixture.service.receipts(app: ReceiptFixture.app, query)
-                    .map { String(decoding: $0.receipt.digest, as: UTF8.self) }
+                return try await fixture.service.receipts(app: ReceiptFixture.app, query).map { names[$0.receipt.digest] }
             }
             #expect(try await list { _ in } == ["forged", "bob's", "2", "1", "0"])
             #expect(try await list { $0.user = try? UserID("bob") } == ["forged", "bob's"])
