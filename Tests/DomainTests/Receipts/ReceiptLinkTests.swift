@@ -156,7 +156,9 @@ struct ReceiptLinkTests {
             func list(_ change: (inout ReceiptQuery) -> Void) async throws -> [String?] {
                 var query = ReceiptQuery()
                 change(&query)
-                return try await fixture.service.receipts(app: ReceiptFixture.app, query).map { names[$0.receipt.digest] }
+                return try await fixture.service.receipts(app: ReceiptFixture.app, query).map {
+                    names[$0.receipt.digest]
+                }
             }
             #expect(try await list { _ in } == ["forged", "bob's", "2", "1", "0"])
             #expect(try await list { $0.user = try? UserID("bob") } == ["forged", "bob's"])
