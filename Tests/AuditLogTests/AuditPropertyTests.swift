@@ -47,6 +47,7 @@ struct AuditPropertyTests {
             self.seed = seed
             random = Seeded(state: seed)
             disk = Self.disk(fixture)
+            try disk.write([], at: fixture.now)
         }
 
         private static func disk(_ fixture: AuditFixture) -> AuditDisk {
@@ -133,8 +134,7 @@ struct AuditPropertyTests {
 
         /// By segment: the numbers of its acts, and when they happened.
         private func records() throws -> [(segment: Int, acts: [(number: Int, at: Date)])] {
-            guard FileManager.default.fileExists(atPath: fixture.directory.path) else { return [] }
-            return try fixture.segmentNumbers().map { segment in
+            try fixture.segmentNumbers().map { segment in
                 let records = try fixture.lines(segment).compactMap { AuditRecord(line: Array($0.utf8)) }
                 return (
                     segment,
