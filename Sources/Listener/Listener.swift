@@ -105,6 +105,7 @@ package actor Listener: Service {
             configuration: configuration,
             responder: { request, writer, channel in
                 let connection = AcceptedConnection.current
+                await connection?.slot.giveWay()
                 let response = await ClientPresence.cancelWhenGone(connection?.presence) {
                     await respond(request, channel, connection)
                 }

@@ -177,6 +177,8 @@ package final class ConnectionSlot: Sendable {
         var phase = Phase.outside
         /// Whose the place is; nil while nobody knows.
         var holder: String?
+        /// Whether more requests have come before the first was answered.
+        var hasMore = false
         /// When the place was taken; nil once the request has been got to.
         var arrival: NIODeadline?
         /// Whose the latest request was, and what it showed for it.
@@ -200,7 +202,10 @@ package final class ConnectionSlot: Sendable {
     /// `source`: where the request comes from.
     func take(_ request: HTTPRequest, from source: String) -> Bool {
         state.withLock { state in
-            guard state.phase == .outside else { return true }
+            guard state.phase == .outside else {
+                state.hasMore = true
+                return true
+            }
             let holder = holder(of: request, source, state)
             guard let arrival = limiter.admit(holder) else { return false }
             state.phase = .inside
@@ -244,7 +249,15 @@ package final class ConnectionSlot: Sendable {
         state.withLock { state in
             if state.phase == .inside { limiter.leave(state.holder) }
             state.phase = .outside
+            state.hasMore = false
         }
+    }
+
+    /// Lets others go first whose requests came meanwhile, if this connection's client sends requests ahead.
+    ///
+    /// They are all there, so that nothing else would make the connection's task wait before the last is answered.
+    func giveWay() async {
+        if state.withLock({ $0.hasMore }) { await Task.yield() }
     }
 
     /// Gives the place back for as long as the request waits for something to happen that may take a minute or never come.
