@@ -128,7 +128,8 @@ struct TLSTests {
             $0.firstRequestTimeout = .milliseconds(50)
         } test: { fixture in
             let client = try await fixture.connect()
-            try await client.send(Self.halfHello)
+            // On a busy machine its time may be over by now.
+            try? await client.send(Self.halfHello)
             _ = try await client.end()
         }
         try files.remove()
