@@ -93,7 +93,10 @@ private enum JSONAgreement {
         case .string(let value): return (theirs as? String).map { same(value, $0) } == true
         case .number(let number):
             guard let other = theirs as? NSNumber else { return false }
-            return number.int64.map { $0 == other.int64Value } ?? nearlyEqual(number.double, other.doubleValue)
+            // With a fraction or an exponent Foundation has a double, whatever it comes to.
+            let isPlain = number.text.utf8.allSatisfy { !".eE".utf8.contains($0) }
+            guard isPlain, let integer = number.int64 else { return nearlyEqual(number.double, other.doubleValue) }
+            return integer == other.int64Value
         case .array(let elements):
             guard let others = theirs as? [Any], others.count == elements.count else { return false }
             return zip(elements, others).allSatisfy(same)
