@@ -20,12 +20,11 @@ package final class CurlClient: Sendable {
         try CurlLibrary.initialize()
         let queue = CommandQueue(waking: try MultiHandle(configuration))
         self.queue = queue
-        let thread = Thread {
-            // A name that is given before the start does not reach the kernel, and so not `top -H`.
-            Thread.current.name = "curl"
-            MultiLoop(queue, configuration).run()
-        }
+        let thread = Thread { MultiLoop(queue, configuration).run() }
         thread.start()
+        // Before the start, and within the thread as long as `start()` has not returned, a name does not reach the kernel,
+        // and so not `top -H`.
+        thread.name = "curl"
     }
 
     deinit { _ = queue.submit(.stop(nil)) }
