@@ -83,7 +83,10 @@ struct DaemonProcess: Sendable {
 
     private func limit(_ limit: String) async throws {
         let command = try ChildProcess(["prlimit", "--pid", "\(processID)", limit])
-        guard try await command.ended == 0 else { throw DaemonStage.Failure(description: "prlimit \(limit) fails") }
+        guard try await command.ended == 0 else {
+            throw DaemonStage.Failure(
+                description: "prlimit \(limit) fails for process \(processID), of which the log ends: \(log.text.suffix(1000))")
+        }
     }
 
     /// Ends it as a power failure would, and waits until it is gone.
