@@ -85,7 +85,8 @@ struct DaemonProcess: Sendable {
         let command = try ChildProcess(["prlimit", "--pid", "\(processID)", limit])
         guard try await command.ended == 0 else {
             throw DaemonStage.Failure(
-                description: "prlimit \(limit) fails for process \(processID), of which the log ends: \(log.text.suffix(1000))")
+                description:
+                    "prlimit \(limit) fails for process \(processID), of which the log ends: \(log.text.suffix(1000))")
         }
     }
 
