@@ -23,7 +23,11 @@ final class AcceptRest {
     private var trouble: Trouble?
     private(set) var isResting = false
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ logger: Logger) {
+        self.logger = logger
+        // It has to be there before anything fails.
+        _ = DescriptorReserve.shared
+    }
 
     /// A connection was accepted.
     func accepted() { trouble?.hasAcceptedSince = true }
@@ -39,9 +43,17 @@ final class AcceptRest {
         trouble?.lastFailure = now
         trouble?.failures += 1
         trouble?.hasAcceptedSince = false
+        DescriptorReserve.shared.release()
         guard !isResting, setAutoRead(false, context) else { return }
         isResting = true
+        goOnWhenRested(context)
+    }
+
+    private func goOnWhenRested(_ context: ChannelHandlerContext) {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
+            guard DescriptorReserve.shared.restock() || !context.channel.isActive else {
+                return self.goOnWhenRested(context)
+            }
             self.isResting = false
             _ = self.setAutoRead(true, context)
         }
