@@ -124,7 +124,7 @@ let package = Package(
             dependencies: [
                 "AppReceipt", "AppStoreAPI", "AppStoreClient", "Curl", "Domain", "JOSE", "KeyCustody", "OpenSSL",
                 argumentParser,
-                coreMetrics, grdb, logging, nioCore, nioHTTP1, nioSSL,
+                coreMetrics, grdb, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
         .executableTarget(
             name: "appstore-simulator",
@@ -139,7 +139,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
-        .testTarget(name: "JSONTests", dependencies: ["JSON"]),
+        .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL", "TestSupport"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
         .testTarget(
@@ -161,7 +161,8 @@ let package = Package(
                 "TestSupport",
                 coreMetrics, logging, metrics, serviceLifecycle,
             ]),
-        .testTarget(name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON"], exclude: ["Resources"]),
+        .testTarget(
+            name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON", "TestSupport"], exclude: ["Resources"]),
         .testTarget(name: "DomainTests", dependencies: ["Domain", "StoreSQLite", "TestSupport", logging]),
         .testTarget(
             name: "KeyCustodyTests",
@@ -179,7 +180,7 @@ let package = Package(
                 "TestSupport",
                 coreMetrics, logging, metrics,
             ]),
-        .testTarget(name: "PurserTests", dependencies: ["purser", "TestSupport"]),
+        .testTarget(name: "PurserTests", dependencies: ["purser", "TestSupport", argumentParser]),
         .testTarget(name: "PurserBenchTests", dependencies: ["purser-bench"]),
         .testTarget(
             name: "AppStoreSimulatorTests",
@@ -198,7 +199,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "AppReceipt", "AppStoreAPI", "Curl", "Domain", "HTTPAPI", "JOSE", "JSON", "OpenSSL", httpTypes,
+                "AppReceipt", "AppStoreAPI", "Curl", "Domain", "HTTPAPI", "JOSE", "JSON", "OpenSSL", "TestSupport",
+                httpTypes,
             ],
             exclude: ["Resources"]),
         .testTarget(

@@ -1,5 +1,6 @@
 import AppStoreAPI
 import JSON
+import TestSupport
 import Testing
 
 /// Every model, with input that no one would send on purpose.
@@ -33,7 +34,7 @@ struct WireModelFuzzTests {
 
     @Test func `bytes changed at random are refused or read, and what was read is stable`() throws {
         let samples = try SampleBuilder()
-        var generator = SeededGenerator(seed: 20_260_601)
+        var generator = SeededRandom(seed: 20_260_601)
         for (name, type) in try ModelCatalogue.models().sorted(by: { $0.key < $1.key }) {
             let sample = try samples.object(name).serialized()
             for _ in 0..<20 {
@@ -71,20 +72,7 @@ struct WireModelFuzzTests {
     }
 }
 
-/// Randomness that repeats for the same seed (SplitMix64).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
+extension SeededRandom {
     /// Replaces, inserts or removes a byte.
     mutating func damage(_ text: inout [UInt8]) {
         guard let position = text.indices.randomElement(using: &self) else { return }

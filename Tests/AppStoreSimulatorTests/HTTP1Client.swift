@@ -48,6 +48,7 @@ struct HTTP1Client: Sendable {
             ["\(method) \(path) HTTP/1.1", "Host: \(host)", "Connection: close", "Content-Length: \(body.count)"]
             + headers
         let channel = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(.seconds(Int64(Wait.seconds)))
             .connect(host: host, port: port) { [tls] channel in
                 channel.eventLoop.makeCompletedFuture {
                     if let tls {

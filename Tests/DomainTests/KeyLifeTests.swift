@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import TestSupport
 import Testing
 
 /// Random lives of keys: who signs is always who the manual says.
@@ -35,7 +36,7 @@ struct KeyLife {
         let declaredKeyID: String?
     }
 
-    private var random: SeededGenerator
+    private var random: SeededRandom
     private var now = Date(timeIntervalSince1970: 1_700_000_000)
 
     // What there is.
@@ -50,7 +51,7 @@ struct KeyLife {
     private var retired: Set<String> = []
     private var revoked: Set<String> = []
 
-    init(seed: UInt64) { random = SeededGenerator(seed: seed) }
+    init(seed: UInt64) { random = SeededRandom(seed: seed) }
 
     /// Does one thing.
     ///

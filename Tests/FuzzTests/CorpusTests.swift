@@ -1,6 +1,7 @@
 import AppReceipt
 import Foundation
 import OpenSSL
+import TestSupport
 import Testing
 
 /// Every parser of untrusted bytes with its corpus, and with the corpus changed at random.
@@ -26,7 +27,7 @@ struct CorpusTests {
     ) throws {
         let target = try #require(FuzzTarget.all.first { $0.name == name })
         let seeds = try target.seeds().map(\.bytes)
-        var generator = SplitMix64(seed: 20_261_122)
+        var generator = SeededRandom(seed: 20_261_122)
         for _ in 0..<300 {
             let changed = Mutation.change(seeds.randomElement(using: &generator) ?? [], among: seeds, &generator)
             #expect(throws: Never.self, "\(name): \(Data(changed).base64EncodedString())") { try target.run(changed) }
@@ -51,21 +52,6 @@ struct CorpusTests {
     }
 }
 
-/// Randomness that repeats for the same seed.
-private struct SplitMix64: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-}
-
 /// Changes bytes a little, so that much of what they mean is left.
 private enum Mutation {
     /// Bytes that mean something in BER, JSON, PEM or a header field.
@@ -74,7 +60,7 @@ private enum Mutation {
         + Array("{}[]\":,\\/%&=+-.;\n ".utf8)
 
     static func change(
-        _ bytes: [UInt8], among corpus: [[UInt8]], _ generator: inout SplitMix64
+        _ bytes: [UInt8], among corpus: [[UInt8]], _ generator: inout SeededRandom
     ) -> [UInt8] {
         var bytes = bytes
         for _ in 0..<Int.random(in: 1...3, using: &generator) {

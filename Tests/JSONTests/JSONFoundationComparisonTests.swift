@@ -1,5 +1,6 @@
 import Foundation
 import JSON
+import TestSupport
 import Testing
 
 /// Foundation's parser as a second opinion on documents that chance has made.
@@ -8,7 +9,7 @@ import Testing
 struct JSONFoundationComparisonTests {
     @Test("Random documents mean the same to Foundation", arguments: 0..<8 as Range<UInt64>)
     func documents(_ seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed)
+        var generator = SeededRandom(seed: seed)
         for _ in 0..<150 {
             let value = generator.value(depth: 4)
             let text = value.serialized(pretty: Bool.random(using: &generator))
@@ -21,7 +22,7 @@ struct JSONFoundationComparisonTests {
 
     @Test("Random damage is judged as Foundation judges it", arguments: 0..<8 as Range<UInt64>)
     func damagedDocuments(_ seed: UInt64) {
-        var generator = SeededGenerator(seed: seed &+ 1_000)
+        var generator = SeededRandom(seed: seed &+ 1_000)
         var accepted = 0
         for _ in 0..<400 {
             var text = generator.value(depth: 3).serialized()
@@ -48,7 +49,7 @@ struct JSONFoundationComparisonTests {
         "A damaged payload is refused, or means in parts and spliced what it means to Foundation",
         arguments: 0..<8 as Range<UInt64>)
     func damagedPayloads(_ seed: UInt64) throws {
-        var generator = SeededGenerator(seed: seed &+ 2_000)
+        var generator = SeededRandom(seed: seed &+ 2_000)
         var accepted = 0
         for _ in 0..<400 {
             var payload = generator.payload()
@@ -142,20 +143,8 @@ struct JSONFoundationComparisonTests {
     }
 }
 
-/// Randomness that repeats for the same seed (SplitMix64), and random documents made of it.
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xBF58_476D_1CE4_E5B9
-        mixed = (mixed ^ mixed >> 27) &* 0x94D0_49BB_1331_11EB
-        return mixed ^ mixed >> 31
-    }
-
+/// Random documents.
+extension SeededRandom {
     mutating func value(depth: Int) -> JSONValue {
         switch Int.random(in: 0..<(depth > 0 ? 9 : 6), using: &self) {
         case 0: return .null

@@ -6,7 +6,8 @@ import Testing
 /// Looks for a private key in the memory of the whole process.
 ///
 /// The key was made for this test and is used nowhere else.
-@Suite struct KeyMemoryTests {
+@Suite(.enabled(if: ProcessMemory.isSearchable, "a sanitizer keeps terabytes beside this memory"))
+struct KeyMemoryTests {
     /// A literal lies in the pages of the program's file, which the search leaves out.
     ///
     /// What is searched for is not in one piece in this source, which other tests read.

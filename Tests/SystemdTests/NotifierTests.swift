@@ -165,16 +165,7 @@ struct NotifySocket {
     /// Binds the socket at a fresh path.
     init() throws {
         path = "/tmp/notify-\(UUID().uuidString.prefix(8)).sock"
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        descriptor = try UnixSocket.bound(to: path, .datagram)
     }
 
     /// The next message, or `nil` when there is none; what this process sent is there at once.

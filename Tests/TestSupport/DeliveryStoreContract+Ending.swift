@@ -174,14 +174,11 @@ extension DeliveryStoreContract {
             #expect(
                 backlog == [
                     DeliveryBacklog(
-                        app: "coins", state: .queued, count: 2, oldestCreatedAt: CaseModel.time(1),
-                        nearestDeadline: CaseModel.time(10)),
+                        app: "coins", state: .queued, count: 2, oldestCreatedAt: CaseModel.time(1)),
                     DeliveryBacklog(
-                        app: "coins", state: .sending, count: 1, oldestCreatedAt: CaseModel.time(3),
-                        nearestDeadline: CaseModel.time(9)),
+                        app: "coins", state: .sending, count: 1, oldestCreatedAt: CaseModel.time(3)),
                     DeliveryBacklog(
-                        app: "gems", state: .queued, count: 1, oldestCreatedAt: CaseModel.time(0),
-                        nearestDeadline: CaseModel.time(12)),
+                        app: "gems", state: .queued, count: 1, oldestCreatedAt: CaseModel.time(0)),
                 ])
         },
     ]

@@ -82,6 +82,7 @@ package struct KeyStoreContract: Sendable, CustomTestStringConvertible {
                 histories: [
                     "A": KeyHistory(keyID: "A", firstSeenAt: time, lastUsedAt: time + 1),
                     "B": KeyHistory(keyID: "B", firstSeenAt: time, retiredAt: time + 2, revokedAt: time + 3),
+                    "C": KeyHistory(keyID: "C", firstSeenAt: time, directoryFingerprint: "00ff"),
                 ])
             try await store.replaceKeyStates(first)
             let kept = try await store.keyStates()

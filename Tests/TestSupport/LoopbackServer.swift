@@ -37,6 +37,8 @@ package struct LoopbackServer: Sendable {
         package var offersOnlyObsoleteTLS = false
         /// The name that the certificate is for.
         package var hostName = "localhost"
+        /// How long before or after now its certificate ends.
+        package var certificateLifetime = 86_400.0
 
         package init() {}
     }
@@ -66,7 +68,7 @@ package struct LoopbackServer: Sendable {
     package static func run<Result: Sendable>(
         _ options: Options = Options(), handler: @escaping Handler, during body: (LoopbackServer) async throws -> Result
     ) async throws -> Result {
-        let certificates = try Certificates(hostName: options.hostName)
+        let certificates = try Certificates(hostName: options.hostName, lifetime: options.certificateLifetime)
         defer { certificates.remove() }
         let record = Record()
         let logger = Logger(label: "loopback") { _ in SwiftLogNoOpLogHandler() }
@@ -212,14 +214,16 @@ extension LoopbackServer {
         let privateKey: NIOSSLPrivateKey
 
         /// Makes both, and writes the root to a file for clients.
-        init(hostName: String) throws {
-            let dates = (from: Date.now.addingTimeInterval(-3_600), to: Date.now.addingTimeInterval(86_400))
+        init(hostName: String, lifetime: Double) throws {
+            let dates = (from: Date.now.addingTimeInterval(-86_400), to: Date.now.addingTimeInterval(86_400))
             let rootKey = try IssuingKey(generating: .p256)
             let root = try CertificateBuilder.authority("Loopback root", notBefore: dates.from, notAfter: dates.to)
                 .selfSigned(by: rootKey)
             let key = try IssuingKey(generating: .p256)
-            let server = try CertificateBuilder.server([.dns(hostName)], notBefore: dates.from, notAfter: dates.to)
-                .issued(to: key.subjectPublicKeyInfo(), by: root, key: rootKey)
+            let server = try CertificateBuilder.server(
+                [.dns(hostName)], notBefore: dates.from, notAfter: .now.addingTimeInterval(lifetime)
+            )
+            .issued(to: key.subjectPublicKeyInfo(), by: root, key: rootKey)
             certificate = try NIOSSLCertificate(bytes: server.der, format: .der)
             privateKey = try key.pkcs8PEM().withUnsafeBytes { try NIOSSLPrivateKey(bytes: Array($0), format: .pem) }
             let file = FileManager.default.temporaryDirectory.appending(path: "loopback-\(UUID().uuidString).pem")

@@ -5,6 +5,8 @@ package import Foundation
 /// Of a process without dumps only root, or who may trace it, sees the memory.
 package struct ProcessMemory: Sendable {
     private static let chunkCount = 1 << 20
+    /// Only what a sanitizer keeps about each byte of the memory lies in regions so large; searching one would take hours.
+    private static let largestRegion: UInt = 1 << 40
 
     private let folder: String
     /// Whether the process is this one, which holds what is searched for while it searches.
@@ -29,6 +31,12 @@ package struct ProcessMemory: Sendable {
         let line = try? ProcessMemory().text(of: "status").split(separator: "\n").first { $0.hasPrefix("CapEff:") }
         let capabilities = line.flatMap { $0.split(separator: "\t").last }.flatMap { UInt64($0, radix: 16) }
         return (capabilities ?? 0) & 1 << 19 != 0
+    }
+
+    /// Whether this process's memory is searched in seconds: a sanitizer keeps terabytes about it, and merges regions with them.
+    package static var isSearchable: Bool {
+        let regions = (try? ProcessMemory().regions()) ?? []
+        return !regions.contains { $0.addresses.upperBound - $0.addresses.lowerBound >= largestRegion }
     }
 
     /// Where something stands.

@@ -6,6 +6,8 @@ package import Testing
 /// for, and to stand for every deadline and timeout that a test does not want to see pass.
 package enum Wait {
     private static let minutes = 10
+    /// After so many looks the processor is left to what is waited for.
+    private static let hastyLooks = 100
 
     /// The most that anything is waited for.
     package static let limit = Duration.seconds(seconds)
@@ -32,10 +34,12 @@ package enum Wait {
     /// - Throws: ``WaitedInVain``, or what looking throws.
     package static func value<Value>(_ what: String, _ look: () async throws -> Value?) async throws -> Value {
         let end = ContinuousClock.now + limit
+        var looks = 0
         while true {
             if let value = try await look() { return value }
             guard ContinuousClock.now < end, !Task.isCancelled else { throw WaitedInVain(what: what) }
-            await Task.yield()
+            looks += 1
+            if looks < hastyLooks { await Task.yield() } else { try? await Task.sleep(for: .milliseconds(2)) }
         }
     }
 

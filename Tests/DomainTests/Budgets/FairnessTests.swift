@@ -1,4 +1,5 @@
 import Domain
+import TestSupport
 import Testing
 
 /// How callers share a limit.
@@ -58,7 +59,7 @@ struct FairnessTests {
     /// Hours with a greedy caller that asks as fast as it can, and others that ask evenly, in random order.
     @Test(arguments: [1, 2, 3] as [UInt64], [1, 2, 5, 9])
     func `one greedy caller takes nothing from those who ask for less than their share`(seed: UInt64, others: Int) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let limit = 360
         let budgets = fixture.budgets(BudgetFixture.policy(limit))
         // What the greedy one leaves is 1 / 4 of the limit at least; a little less than that is asked for evenly.
@@ -85,7 +86,7 @@ struct FairnessTests {
 
     @Test(arguments: [1, 2, 3] as [UInt64])
     func `callers that are all greedy come to equal shares, whoever began`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let limit = 360
         let budgets = fixture.budgets(BudgetFixture.policy(limit))
         let names = ["first", "second", "third"]

@@ -1,11 +1,12 @@
 import Domain
+import TestSupport
 import Testing
 
 /// What a refusal says, and that it is true.
 struct RefusalTests {
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `who waits as long as told is admitted, and nobody is a moment earlier`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let fixture = BudgetFixture()
         let known = [nil, 3, 6].randomElement(using: &random) ?? nil
         let budgets = fixture.budgets(

@@ -1,4 +1,5 @@
 import Domain
+import TestSupport
 import Testing
 
 /// The hour that slides.
@@ -17,7 +18,7 @@ struct SlidingHourTests {
 
     @Test(arguments: 1...6 as ClosedRange<UInt64>)
     func `no hour, wherever it begins, holds more calls than the limit`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         let fixture = BudgetFixture()
         let limit = Int.random(in: 1...200, using: &random)
         let reserved = Int.random(in: 0...50, using: &random)

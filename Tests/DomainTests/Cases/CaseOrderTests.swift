@@ -71,7 +71,7 @@ struct CaseOrderTests {
 
     @Test(arguments: 0..<200)
     func `stories made at random end the same in every order`(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededRandom(seed: seed)
         var mayRefund = true
         let notices = (0..<Int.random(in: 2...8, using: &random)).map { number -> CaseRules.Notice in
             // Few different hours, so that some coincide.

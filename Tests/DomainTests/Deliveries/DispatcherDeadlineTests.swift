@@ -5,12 +5,14 @@ import Testing
 
 /// Nothing is sent too late, and nothing is given up while there is time.
 @Suite(.endsHangs) struct DispatcherDeadlineTests {
-    /// Lets time pass, attempt by attempt, until the delivery has ended.
-    private func followToEnd(_ id: String, _ fixture: DeliveryFixture) async throws -> Delivery {
+    /// Lets time pass, attempt by attempt, until the delivery has ended, or its next attempt would come after a time.
+    private func followToEnd(
+        _ id: String, _ fixture: DeliveryFixture, or end: Date = .distantFuture
+    ) async throws -> Delivery {
         var delivery = try await fixture.delivery(id) {
             $0.state != .sending && $0.attemptCount > 0 || $0.state.isFinal
         }
-        while !delivery.state.isFinal, let next = delivery.nextAttemptAt {
+        while !delivery.state.isFinal, let next = delivery.nextAttemptAt, next < end {
             let count = delivery.attemptCount
             fixture.advance(by: .seconds(max(next.timeIntervalSince(fixture.now), 0)) + .milliseconds(1))
             delivery = try await fixture.delivery(id) {
@@ -33,6 +35,19 @@ import Testing
             // None with less than a second left; the last one not long before.
             #expect(times.allSatisfy { $0 <= 3599 })
             #expect(times.last.map { $0 > 3590 } == true)
+        }
+    }
+
+    @Test func `an hour without Apple costs an answer nothing but the time`() async throws {
+        try await DeliveryFixture.with { fixture in
+            fixture.gateway.failConsumption(.unavailable)
+            let hour = DeliveryFixture.start.addingTimeInterval(3600)
+            let id = try await fixture.send().id
+            #expect(try await followToEnd(id, fixture, or: hour).state == .queued)
+            #expect(fixture.gateway.handOvers.count < 60, "Apple is not pressed meanwhile")
+            fixture.gateway.failConsumption(CallFailure?.none)
+            let delivery = try await followToEnd(id, fixture)
+            #expect(delivery.state == .accepted && delivery.endedAt.map { $0 < hour.addingTimeInterval(3600) } == true)
         }
     }
 

@@ -10,24 +10,53 @@ import Testing
 /// Each story is told to the real store and the real services, and what is then under way goes through the gate; a small
 /// model knows the end. `make permutations` tells more and longer ones.
 struct PermutationTests {
-    private static let isLong = ProcessInfo.processInfo.environment["PERMUTATIONS"] == "long"
+    /// How much is told: `long` by `make permutations`, `short` where a sanitizer slows down every step.
+    private enum Extent: String {
+        case short, usual, long
+
+        static let chosen =
+            ProcessInfo.processInfo.environment["PERMUTATIONS"].flatMap(Extent.init(rawValue:)) ?? .usual
+
+        /// How many facts a sequence has at most.
+        var sequenceLength: Int {
+            switch self {
+            case .short: 2
+            case .usual: 3
+            case .long: 4
+            }
+        }
+        var sequenceCount: Int {
+            switch self {
+            case .short: 290
+            case .usual: 4_370
+            case .long: 61_490
+            }
+        }
+        var longerStories: (count: Int, lengths: ClosedRange<Int>) {
+            switch self {
+            case .short: (200, 4...8)
+            case .usual: (2_000, 4...8)
+            case .long: (20_000, 5...12)
+            }
+        }
+    }
 
     @Test func `every sequence of a few facts ends as it must`() async throws {
-        let sequences = (0...(Self.isLong ? 4 : 3)).flatMap(Fact.sequences)
-        #expect(sequences.count == (Self.isLong ? 61_490 : 4_370))
+        let sequences = (0...Extent.chosen.sequenceLength).flatMap(Fact.sequences)
+        #expect(sequences.count == Extent.chosen.sequenceCount)
         try await Self.tell(sequences.map { Story($0) })
     }
 
     @Test func `every sequence of a few facts ends the same when reports are late`() async throws {
-        var random = SeededGenerator(seed: 1)
-        let sequences = (2...(Self.isLong ? 4 : 3)).flatMap(Fact.sequences)
+        var random = SeededRandom(seed: 1)
+        let sequences = (2...Extent.chosen.sequenceLength).flatMap(Fact.sequences)
         try await Self.tell(sequences.map { Story($0, delaying: &random) })
     }
 
     @Test func `longer stories drawn at random end as they must, however late reports are`() async throws {
-        var random = SeededGenerator(seed: 2)
-        let lengths = Self.isLong ? 5...12 : 4...8
-        let stories = (0..<(Self.isLong ? 20_000 : 2_000)).map { _ in
+        var random = SeededRandom(seed: 2)
+        let (count, lengths) = Extent.chosen.longerStories
+        let stories = (0..<count).map { _ in
             Story(
                 Array(Fact.allCases.shuffled(using: &random).prefix(Int.random(in: lengths, using: &random))),
                 delaying: &random)

@@ -60,10 +60,14 @@ fi
 # What Swift would print of a crash, the sanitizer prints.
 export SWIFT_BACKTRACE=enable=no
 
+# How many findings of a target are kept, those of earlier runs too.
+findings() { find "$build/found/$1" -type f | wc -l; }
+
 status=0
 for target; do
     mkdir -p "$build/found/$target" "$build/corpus/$target"
     log=$build/$target.log
+    before=$(findings "$target")
     # An input may take ten seconds and half a gigabyte beyond what the sanitizer needs; nothing comes near either.
     FUZZ_TARGET=$target "$build/fuzz" -max_total_time="$seconds" -max_len=16384 -timeout=10 -rss_limit_mb=1024 \
         -print_final_stats=1 -artifact_prefix="$build/found/$target/" "$build/corpus/$target" \
@@ -71,6 +75,6 @@ for target; do
     executions=$(sed -n 's/^stat::number_of_executed_units: *//p' "$log")
     memory=$(sed -n 's/^stat::peak_rss_mb: *//p' "$log")
     printf '%-20s %10s executions  %5s MiB  %3s found\n' "$target" "${executions:-?}" "${memory:-?}" \
-        "$(find "$build/found/$target" -type f | wc -l)"
+        $(($(findings "$target") - before))
 done
 exit "$status"
