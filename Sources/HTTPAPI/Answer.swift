@@ -58,10 +58,8 @@ struct Answer: Sendable {
         consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
     }
 
-    /// The answer as HummingbirdCore sends it.
-    ///
-    /// `preferenceApplied`: which of the client's preferences were honoured, if any.
-    func response(requestID: String, date: String, preferenceApplied: String?) -> Response {
+    /// The fields of the answer's head; `preferenceApplied`: which of the client's preferences were honoured, if any.
+    private func fields(requestID: String, date: String, preferenceApplied: String? = nil) -> HTTPFields {
         var fields = headers
         // None of these stands in `headers`; appended, they need not be looked up.
         fields.append(HTTPField(name: .contentType, value: contentType))
@@ -69,12 +67,29 @@ struct Answer: Sendable {
         fields.append(HTTPField(name: .xRequestID, value: requestID))
         fields.append(HTTPField(name: .date, value: date))
         if let preferenceApplied { fields.append(HTTPField(name: .preferenceApplied, value: preferenceApplied)) }
+        return fields
+    }
+
+    /// The answer as HummingbirdCore sends it.
+    func response(requestID: String, date: String, preferenceApplied: String?) -> Response {
+        let fields = fields(requestID: requestID, date: date, preferenceApplied: preferenceApplied)
         switch body {
         case .bytes(let bytes):
             return Response(status: status, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: bytes)))
         case .stream(let write):
             return Response(status: status, headers: fields, body: ResponseBody(write))
         }
+    }
+}
+
+extension Answer {
+    /// The answer as the listener sends it by itself, without its length: that of a failure, which is no stream.
+    func early(requestID: String, date: String) -> (head: HTTPResponse, body: ByteBuffer) {
+        let bytes: [UInt8] = if case .bytes(let bytes) = body { bytes } else { [] }
+        return (
+            HTTPResponse(status: status, headerFields: fields(requestID: requestID, date: date)),
+            ByteBuffer(bytes: bytes)
+        )
     }
 }
 

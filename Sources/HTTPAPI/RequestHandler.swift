@@ -1,5 +1,5 @@
 package import Domain
-import HTTPTypes
+package import HTTPTypes
 package import HummingbirdCore
 package import Logging
 package import Metrics
@@ -92,7 +92,7 @@ package struct RequestHandler: Sendable {
             }
             let actor = try actor(caller, request, peerIdentity)
             record.actor = actor
-            let (found, parameters) = try find(request)
+            let (found, parameters) = try find(request.method, request.uri.path)
             route = found
             record.route = found.path
             answer = try await respond(
@@ -106,16 +106,57 @@ package struct RequestHandler: Sendable {
             if let authenticator, let finding, found.method == .get { try authenticator.check(finding) }
         } catch {
             record.failure = error
-            answer = route?.failureAnswer?(error) ?? ProblemResponse.answer(error, requestID: requestID)
-            if case .methodNotAllowed = error.reason { answer.headers[.allow] = allowedMethods(request) }
+            answer = failure(error, request.method, request.uri.path, route, requestID)
         }
         let applied = preferences.applied(goesOn: route?.goesOn ?? false)
         if request.method == .head { answer = await answer.withoutBody() }
-        record.status = answer.status
+        conclude(&record, answer.status, since: start)
+        return answer.response(requestID: requestID, date: clock.text(), preferenceApplied: applied)
+    }
+
+    /// What a listener calls when the head of a request has arrived, on the event loop: answers one that is refused whatever its body
+    /// is, because nothing is under its path, or no app of that name.
+    ///
+    /// - Returns: nil for all others, and wherever it has to be known first who asks.
+    package func refusal(of request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? {
+        guard authenticator == nil, !options.isForOperators else { return nil }
+        let start = ContinuousClock.now
+        let path = URI(request.path ?? "").path
+        var route: Route?
+        do throws(ServiceError) {
+            let (found, encoded) = try find(request.method, path)
+            route = found
+            _ = try Self.slug(of: found, try Self.decode(encoded))
+            return nil
+        } catch {
+            let requestID = RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID()
+            let answer = failure(error, request.method, path, route, requestID)
+            var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
+            record.actor = .unauthenticated
+            record.route = route?.path ?? record.route
+            record.failure = error
+            conclude(&record, answer.status, since: start)
+            return answer.early(requestID: requestID, date: clock.text())
+        }
+    }
+
+    /// The answer to a request that failed.
+    private func failure(
+        _ error: ServiceError, _ method: HTTPRequest.Method, _ path: String, _ route: Route?, _ requestID: String
+    ) -> Answer {
+        var answer = route?.failureAnswer?(error) ?? ProblemResponse.answer(error, requestID: requestID)
+        if case .methodNotAllowed = error.reason { answer.headers[.allow] = allowedMethods(method, path) }
+        return answer
+    }
+
+    /// Counts and logs a request that has its answer.
+    private func conclude(
+        _ record: inout AccessRecord, _ status: HTTPResponse.Status, since start: ContinuousClock.Instant
+    ) {
+        record.status = status
         record.duration = start.duration(to: .now)
         meter.count(record)
         accessLog.write(record)
-        return answer.response(requestID: requestID, date: clock.text(), preferenceApplied: applied)
     }
 
     /// What the stages of a listener know of a request.
@@ -136,15 +177,12 @@ package struct RequestHandler: Sendable {
         _ encoded: [(name: String, value: Substring)]
     ) async throws(ServiceError) -> Answer {
         let parameters = try Self.decode(encoded)
-        if let apps = route.apps, let slug = parameters.first(where: { $0.name == "app" })?.value {
-            // First, as no scope could be granted for an app that is not there.
-            _ = try apps.app(slug)
-            if let caller = context.caller {
-                switch route.access {
-                case .open, .authenticated, .scopeAnywhere: break
-                case .scope(let scope): try caller.require(scope, for: slug)
-                case .anyScope(let scopes): try caller.require(anyOf: scopes, for: slug)
-                }
+        // First, as no scope could be granted for an app that is not there.
+        if let slug = try Self.slug(of: route, parameters), let caller = context.caller {
+            switch route.access {
+            case .open, .authenticated, .scopeAnywhere: break
+            case .scope(let scope): try caller.require(scope, for: slug)
+            case .anyScope(let scopes): try caller.require(anyOf: scopes, for: slug)
             }
         }
         if case .scopeAnywhere(let scope) = route.access { try context.caller?.requireAnywhere(scope) }
@@ -191,21 +229,31 @@ package struct RequestHandler: Sendable {
         return decoded
     }
 
+    /// The app of a path; nil where the route has none.
+    ///
+    /// - Throws: `appNotFound`.
+    private static func slug(
+        of route: Route, _ parameters: [(name: String, value: String)]
+    ) throws(ServiceError) -> String? {
+        guard let apps = route.apps, let slug = parameters.first(where: { $0.name == "app" })?.value else { return nil }
+        return try apps.app(slug).slug
+    }
+
     private func find(
-        _ request: Request
+        _ method: HTTPRequest.Method, _ path: String
     ) throws(ServiceError) -> (Route, parameters: [(name: String, value: Substring)]) {
-        switch table.match(request.method, request.uri.path) {
+        switch table.match(method, path) {
         case .found(let number, let parameters): return (routes[number], parameters)
         case .otherMethod(let allowed):
-            throw ServiceError(.methodNotAllowed, "This path takes \(allowed), not \(request.method.rawValue).")
+            throw ServiceError(.methodNotAllowed, "This path takes \(allowed), not \(method.rawValue).")
         case .unknown:
             throw ServiceError(.routeNotFound, "There is no route under this path; `api/openapi.yaml` lists them.")
         }
     }
 
     /// The methods that the path takes, for the `Allow` header (RFC 9110 section 10.2.1).
-    private func allowedMethods(_ request: Request) -> String {
-        guard case .otherMethod(let allowed) = table.match(request.method, request.uri.path) else { return "" }
+    private func allowedMethods(_ method: HTTPRequest.Method, _ path: String) -> String {
+        guard case .otherMethod(let allowed) = table.match(method, path) else { return "" }
         return allowed
     }
 }

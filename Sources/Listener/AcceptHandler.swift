@@ -17,7 +17,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     private let connections: OpenConnections
     private let fullLog: OccasionalWarning
     private let rest: AcceptRest
-    /// Accepted when there was no room any more; at most one, unless the channel reads more at a time.
+    /// Accepted when there was no room any more; at most as many as the channel reads at a time.
     private var waiting: [any Channel] = []
     private var isReadWanted = false
     /// Looks whether there is room; nil as long as nothing waits for it.

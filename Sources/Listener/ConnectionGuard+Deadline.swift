@@ -39,7 +39,8 @@ extension ConnectionGuard {
     }
 
     func channelInactive(context: ChannelHandlerContext) {
-        presence.end()
+        // The decoder may have more, if the connection has failed under an answer.
+        phase = .ended
         ending.unwrittenBytes = 0
         forget()
         context.fireChannelInactive()
@@ -55,8 +56,8 @@ extension ConnectionGuard {
         updateDeadline(context)
     }
 
-    /// Nothing is read while a whole request is worked on, or its answer is not taken: whatever a client sends ahead stays in the
-    /// kernel, whose own signals tell whether the client has gone.
+    /// Nothing is read while a whole request is worked on, or its answer is not taken: whatever a client sends ahead stays in
+    /// ``PipelinedRequests`` and in the kernel, whose own signals tell whether the client has gone.
     func read(context: ChannelHandlerContext) {
         guard pipeline.wholePending == 0, ending.unwrittenAnswers == 0 else {
             deadline.isReadHeld = true

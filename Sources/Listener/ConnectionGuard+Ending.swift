@@ -47,6 +47,7 @@ extension ConnectionGuard {
     func end(_ context: ChannelHandlerContext, lingering: Bool) {
         phase = .ended
         ending.isLingering = lingering
+        pipelined.discard()
         if !lingering { ending.held.append((.all, nil)) }
         let nothingIsUnwritten = ending.unwrittenAnswers == 0
         context.flush()

@@ -39,7 +39,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     var ending = Ending()
     var deadline = Deadline()
-    let presence = ClientPresence()
+    /// Where requests wait that the client has sent ahead; before the HTTP decoder.
+    let pipelined = PipelinedRequests()
     let slot: ConnectionSlot
     let answerOverload: OverloadAnswer
 
@@ -63,6 +64,14 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         self.answerOverload = answerOverload
         self.logger = logger
         slot = ConnectionSlot(limiter: limiter)
+    }
+
+    /// Adds what stands before it, around the HTTP codec, once that and it are in place.
+    func addHandlersBefore(in pipeline: ChannelPipeline.SynchronousOperations) throws {
+        try pipeline.addHandler(
+            pipelined, position: .before(pipeline.handler(type: ByteToMessageHandler<HTTPRequestDecoder>.self)))
+        try pipeline.addHandler(
+            RequestForm(), position: .before(pipeline.handler(type: HTTP1ToHTTPServerCodec.self)))
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
@@ -100,8 +109,8 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             }
             answerRefusalInItsTurn(context)
             if case .serving = phase, isLastRequest, pipeline.pendingResponses == 0 {
-                // A client that does not know of the shutdown may be sending its next request.
-                end(context, lingering: pipeline.isReadingRequest || isDraining)
+                // A client that does not know of the shutdown may be sending its next request, or has sent some ahead.
+                end(context, lingering: pipeline.isReadingRequest || isDraining || !pipelined.isEmpty)
             }
         }
     }
@@ -129,7 +138,6 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             isDraining = true
             context.fireUserInboundEventTriggered(event)
         case ChannelEvent.inputClosed:
-            presence.end()
             peerHasFinished(context)
             context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)
@@ -167,20 +175,28 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         let declaredBytes = request.headerFields[.contentLength].map { Int($0) ?? .max } ?? 0
         guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
         pipeline.requestBegins()
-        isLastRequest = request.isLastOnItsConnection
+        let isLastOfMany = pipelined.begins()
+        isLastRequest = isLastOfMany || request.isLastOnItsConnection
         held = HeldRequest(head: request)
         noteSource(request, context)
+        if pipeline.wholePending == 0, let answer = configuration.refusal(request) {
+            return answerAtHead(request, answer, context)
+        }
         guard declaredBytes > 0 || request.headerFields[.transferEncoding] != nil else { return }
         guard slot.hasRoom(for: request, from: record?.source ?? "") else {
-            // Its body is read and thrown away. A client that waits for leave to send it may or may not send it now, so that
-            // nothing can be read after it.
-            held = nil
-            if request.headerFields[.expect] != nil { isLastRequest = true }
-            return shed(request, context)
+            return answerAtHead(request, answerOverload(request), context)
         }
         guard pipeline.wholePending == 0 else { return }
         turnToRest(context)
         giveLeaveToSend(context)
+    }
+
+    /// Answers a request that has begun; its body, if it has one, is read and thrown away.
+    private func answerAtHead(_ request: HTTPRequest, _ answer: EarlyAnswer, _ context: ChannelHandlerContext) {
+        held = nil
+        // A client that waits for leave to send its body may or may not send it now, so that nothing can be read after it.
+        if request.headerFields[.expect] != nil { isLastRequest = true }
+        send(answer, to: request, context)
     }
 
     /// Notes where a request comes from, where a proxy tells.
@@ -216,7 +232,9 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         guard let request = held.take() else { return turnToRest(context) }
         noteHeldBytes()
         record?.turn(to: .working, at: context.eventLoop.now)
-        guard slot.take(request.head, from: record?.source ?? "") else { return shed(request.head, context) }
+        guard slot.take(request.head, from: record?.source ?? "") else {
+            return send(answerOverload(request.head), to: request.head, context)
+        }
         context.fireChannelRead(wrapInboundOut(.head(request.head)))
         if let body = request.body { context.fireChannelRead(wrapInboundOut(.body(body))) }
         context.fireChannelRead(wrapInboundOut(.end(trailers)))

@@ -49,15 +49,17 @@ struct Refusal: Error, Equatable {
     }
 }
 
-/// Answers a request that cannot be worked on because too many others are: head, without its length, and body.
-package typealias OverloadAnswer = @Sendable (HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)
+/// An answer to a request that is not worked on: its head, without the length, and its body.
+package typealias EarlyAnswer = (head: HTTPResponse, body: ByteBuffer)
 
-/// A request that finds every place taken is answered here, on the event loop: what comes behind costs many times more than
-/// saying no.
+/// Answers a request that cannot be worked on because too many others are.
+package typealias OverloadAnswer = @Sendable (HTTPRequest) -> EarlyAnswer
+
+/// A request that nobody is to look at is answered here, on the event loop: what comes behind costs many times more than saying no.
 extension ConnectionGuard {
-    /// Answers a request for which there is no place; the connection stays.
-    func shed(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
-        var (head, body) = answerOverload(request)
+    /// Sends an answer that is not a responder's; the connection stays.
+    func send(_ answer: EarlyAnswer, to request: HTTPRequest, _ context: ChannelHandlerContext) {
+        var (head, body) = answer
         head.headerFields[.contentLength] = String(body.readableBytes)
         write(context: context, data: wrapOutboundOut(.head(head)), promise: nil)
         // A body behind an answer to HEAD would be taken for the beginning of the next answer.

@@ -1,12 +1,15 @@
 import Glibc
-import HummingbirdCore
 import Logging
 import NIOCore
+import NIOHTTP1
 import NIOHTTPTypesHTTP1
 import NIOPosix
 import NIOSSL
 
 extension Listener {
+    /// How many connections are accepted in one turn of the event loop, which may have much else to do before the next.
+    private static let acceptedAtOnce: UInt = 16
+
     /// Opens the listening channel, which accepts nothing before `autoRead` is set.
     func open() async throws(ListenerError.Reason) -> (any Channel, BoundAddress) {
         // On a thread that may block.
@@ -60,14 +63,16 @@ extension Listener {
 
     private func bootstrap(descriptor: Int32?) -> ServerBootstrap {
         let (configuration, connections, certificates, logger) = (configuration, connections, certificates, logger)
-        let (http, accepted) = (http, acceptedContinuation)
+        let addHandlers = connectionHandlers()
         return ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: Int32(clamping: configuration.backlog))
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.autoRead, value: false)
-            // More than one at a time could exceed the limit, which is looked at before each read.
-            .serverChannelOption(.maxMessagesPerRead, value: 1)
+            .serverChannelOption(.maxMessagesPerRead, value: Self.acceptedAtOnce)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
+            // Each read is one that the guard has asked for.
+            .childChannelOption(.maxMessagesPerRead, value: 1)
+            .childChannelOption(.recvAllocator, value: PipelinedRequests.usualReads)
             .serverChannelInitializer { channel in
                 // NIO gives a descriptor from elsewhere its own backlog before it looks at the option.
                 if let descriptor { listen(descriptor, Int32(clamping: configuration.backlog)) }
@@ -87,20 +92,38 @@ extension Listener {
                 let known =
                     configuration.address.isUnix
                     ? peer.noteCredentials(of: channel) : channel.eventLoop.makeSucceededVoidFuture()
-                return known.flatMap { http.setup(channel: channel, logger: logger) }.flatMapThrowing { connection in
-                    let pipeline = channel.pipeline.syncOperations
-                    try pipeline.addHandler(
-                        RequestForm(), position: .before(pipeline.handler(type: HTTP1ToHTTPServerCodec.self)))
-                    let handler = try pipeline.handler(type: ConnectionGuard.self)
-                    // Kept until it is closed: NIO stops the process when a connection is released that nobody has
-                    // handled, which can be in the stream when a cancelled task no longer reads it.
-                    channel.closeFuture.whenComplete { _ in withExtendedLifetime(connection) {} }
-                    accepted.yield(
-                        AcceptedConnection(
-                            http: connection, presence: handler.presence, peerRecord: peer, slot: handler.slot))
+                return known.flatMapThrowing {
+                    try addHandlers(channel, peer)
                     if let order = connections.order { OpenConnections.pass(order, to: channel) }
                 }
             }
+    }
+
+    /// What serves a connection: NIO's HTTP codec, our limits, and the answers.
+    private func connectionHandlers() -> @Sendable (any Channel, PeerRecord) throws -> Void {
+        let (configuration, connections, limiter) = (configuration, connections, limiter)
+        let (respond, answerOverload, turns, logger) = (respond, answerOverload, turns, logger)
+        return { channel, peer in
+            let pipeline = channel.pipeline.syncOperations
+            try pipeline.configureHTTPServerPipeline(
+                // The answers are in the order of the requests, one at a time.
+                withPipeliningAssistance: false,
+                withErrorHandling: false,
+                // Swift HTTP types check their fields themselves.
+                withOutboundHeaderValidation: false,
+                withEncoderConfiguration: .init(),
+                withDecoderLimitConfiguration: NIOHTTPDecoderLimitConfiguration(configuration))
+            try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
+            let guarding = ConnectionGuard(
+                configuration: configuration, connections: connections, limiter: limiter,
+                answeringOverload: answerOverload, logger: logger)
+            try pipeline.addHandler(guarding)
+            try guarding.addHandlersBefore(in: pipeline)
+            try pipeline.addHandler(
+                ConnectionResponder(
+                    AcceptedConnection(peerRecord: peer, slot: guarding.slot), respond,
+                    on: EventLoopExecutor(turns[channel.eventLoop], limiter), connections, logger))
+        }
     }
 
     private func whenClosed(_ channel: any Channel, remove file: UnixSocketFile?) {
@@ -122,22 +145,11 @@ extension ListenerCertificates {
     }
 }
 
-extension HTTP1Channel.Configuration {
-    /// The limits of a listener as HummingbirdCore and our own handler take them.
-    init(
-        _ configuration: ListenerConfiguration, connections: OpenConnections, limiter: RequestLimiter,
-        answeringOverload answerOverload: @escaping OverloadAnswer, logger: Logger
-    ) {
-        self.init(
-            additionalChannelHandlers: [
-                ConnectionGuard(
-                    configuration: configuration, connections: connections, limiter: limiter,
-                    answeringOverload: answerOverload, logger: logger)
-            ],
-            idleTimeout: nil,
-            httpDecoderConfiguration: DecoderConfiguration(
-                maxHeaderFieldSize: configuration.maximumHeaderBytes,
-                maxHeaderListSize: configuration.maximumHeaderBytes,
-                maxHeaderFieldCount: configuration.maximumHeaderCount))
+extension NIOHTTPDecoderLimitConfiguration {
+    fileprivate init(_ configuration: ListenerConfiguration) {
+        self.init()
+        maxHeaderFieldSize = configuration.maximumHeaderBytes
+        maxHeaderListSize = configuration.maximumHeaderBytes
+        maxHeaderFieldCount = configuration.maximumHeaderCount
     }
 }

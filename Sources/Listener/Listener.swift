@@ -1,16 +1,10 @@
-package import HummingbirdCore
 package import Logging
 package import NIOCore
 import NIOPosix
 import ServiceLifecycle
 
-/// A connection with what is known of its client.
+/// What is known of the client of a connection, and what its requests hold.
 package struct AcceptedConnection: Sendable {
-    /// The connection that the current task serves.
-    @TaskLocal static var current: AcceptedConnection?
-
-    let http: HTTP1Channel.Value
-    let presence: ClientPresence
     let peerRecord: PeerRecord
     /// Its place among the requests that are worked on.
     package let slot: ConnectionSlot
@@ -38,81 +32,56 @@ package actor Listener: Service {
     let logger: Logger
     let eventLoopGroup: any EventLoopGroup
     let connections: OpenConnections
-    let http: HTTP1Channel
+    let respond: Responder
+    let answerOverload: OverloadAnswer
+    let limiter: RequestLimiter
+    let turns: EventLoopTurns
     /// Nil serves plain HTTP.
     package nonisolated let certificates: ListenerCertificates?
-    let accepted: AsyncStream<AcceptedConnection>
-    let acceptedContinuation: AsyncStream<AcceptedConnection>.Continuation
+    /// Ends when nothing is accepted any more and the last connection has ended.
+    private let over: AsyncStream<Never>
     private var state = State.idle
 
     /// Makes a listener, which does nothing yet.
     ///
     /// - Parameters:
     ///   - configuration: name, address and limits.
-    ///   - responder: answers the requests.
+    ///   - respond: makes the answer to a request, on the event loop of its connection, which it must not hold for long, or on
+    ///     Swift's pool if the request's body is long; it is cancelled when its client goes away. What it streams afterwards
+    ///     is its body's own business. A request that waits for long may give its place to another meanwhile.
     ///   - answerOverload: answers those for which there is no place, on the event loop, so it must be quick.
     ///   - eventLoopGroup: runs the connections; a group of NIOPosix.
+    ///   - turns: the same for all listeners of a group.
     ///   - logger: the listener's name is added to what is logged.
     package init(
         configuration: ListenerConfiguration,
-        responder: @escaping HTTPChannelHandler.Responder,
+        answering respond: @escaping Responder,
         answeringOverload answerOverload: OverloadAnswer? = nil,
         eventLoopGroup: any EventLoopGroup,
+        turns: EventLoopTurns = EventLoopTurns(),
         logger: Logger
     ) {
         var logger = logger
         logger[metadataKey: "listener"] = "\(configuration.name)"
-        let (accepted, continuation) = AsyncStream.makeStream(of: AcceptedConnection.self)
-        self.configuration = configuration
-        self.logger = logger
-        self.eventLoopGroup = eventLoopGroup
-        self.accepted = accepted
-        acceptedContinuation = continuation
+        let (over, continuation) = AsyncStream.makeStream(of: Never.self)
         let connections = OpenConnections(
             bounds: .init(configuration), sourceName: configuration.sourceName, logger: logger
         ) { continuation.finish() }
+        let limiter = RequestLimiter(
+            limit: configuration.maximumRequests, isSharedByCaller: configuration.sharesRequestsByCaller,
+            holder: configuration.holder, logger: logger)
+        self.configuration = configuration
+        self.respond = respond
+        self.answerOverload = answerOverload ?? Refusal.answerOverload
+        self.eventLoopGroup = eventLoopGroup
+        self.logger = logger
+        self.over = over
+        self.limiter = limiter
         self.connections = connections
+        self.turns = turns
         certificates = configuration.tls.map { tls in
             ListenerCertificates(tls, logger: logger, authoritiesChanged: connections.drainOpen)
         }
-        http = HTTP1Channel(
-            responder: responder,
-            configuration: HTTP1Channel.Configuration(
-                configuration, connections: connections,
-                limiter: RequestLimiter(
-                    limit: configuration.maximumRequests, isSharedByCaller: configuration.sharesRequestsByCaller,
-                    holder: configuration.holder, logger: logger),
-                answeringOverload: answerOverload ?? Refusal.answerOverload, logger: logger))
-    }
-
-    /// Makes a listener whose answers are made by a function, which is cancelled when its client goes away.
-    ///
-    /// - Parameters:
-    ///   - configuration: name, address and limits.
-    ///   - respond: makes the answer to a request; what it streams afterwards is its body's own business. A request that
-    ///     waits for long may give its place to another meanwhile.
-    ///   - answerOverload: answers those for which there is no place, on the event loop, so it must be quick.
-    ///   - eventLoopGroup: runs the connections; a group of NIOPosix.
-    ///   - logger: the listener's name is added to what is logged.
-    package init(
-        configuration: ListenerConfiguration,
-        answering respond: @escaping @Sendable (Request, any Channel, AcceptedConnection?) async -> Response,
-        answeringOverload answerOverload: OverloadAnswer? = nil,
-        eventLoopGroup: any EventLoopGroup,
-        logger: Logger
-    ) {
-        self.init(
-            configuration: configuration,
-            responder: { request, writer, channel in
-                let connection = AcceptedConnection.current
-                await connection?.slot.giveWay()
-                let response = await ClientPresence.cancelWhenGone(connection?.presence) {
-                    await respond(request, channel, connection)
-                }
-                try await writer.write(response: response.head, body: response.body)
-            },
-            answeringOverload: answerOverload,
-            eventLoopGroup: eventLoopGroup, logger: logger)
     }
 
     /// Binds the address and lets the kernel queue connections; none is served before ``run()``.
@@ -167,21 +136,12 @@ package actor Listener: Service {
     }
 
     private func serve(_ channel: any Channel) async {
-        // Fails only when the channel is closed, upon which `accepted` ends.
+        // Fails only when the channel is closed, upon which `over` ends.
         channel.setOption(.autoRead, value: true).whenFailure { [logger] error in
             logger.debug("Cannot accept", metadata: ["reason": "\(error)"])
         }
-        let (http, logger) = (http, logger)
-        await withDiscardingTaskGroup { group in
-            for await connection in accepted {
-                group.addTask {
-                    await AcceptedConnection.$current.withValue(connection) {
-                        await http.handle(value: connection.http, logger: logger)
-                    }
-                    connection.slot.giveBack()
-                }
-            }
-        }
+        // Also when this task is cancelled: what the connections do is told to end, and is over when it is.
+        await Task { [over] in for await _ in over {} }.value
     }
 
     private func error(_ reason: ListenerError.Reason) -> ListenerError {

@@ -42,6 +42,11 @@ package struct ListenerConfiguration: Sendable {
     /// Whose place a request takes where they are shared out among sources, by its head and its source.
     package var holder: @Sendable (HTTPRequest, String) -> String = { $1 }
 
+    /// The answer to a request that is refused by its head, whatever its body is; nil for all others.
+    ///
+    /// Asked on the event loop, so it must be quick.
+    package var refusal: @Sendable (HTTPRequest) -> EarlyAnswer? = { _ in nil }
+
     /// The most connections that the kernel keeps waiting; beyond `net.core.somaxconn` it has no effect.
     package var backlog = 256
 

@@ -32,6 +32,10 @@ final class OpenConnections: Sendable {
         var records: [ObjectIdentifier: ConnectionRecord] = [:]
         var order: Order?
         var isAccepting = true
+        /// Requests of connections that have closed.
+        var outlivingTasks = 0
+
+        var isOver: Bool { !isAccepting && records.isEmpty && outlivingTasks == 0 }
     }
 
     private let state = Mutex(State())
@@ -48,7 +52,8 @@ final class OpenConnections: Sendable {
     ///   - bounds: how much room there is.
     ///   - sourceName: the name under which an address is counted.
     ///   - logger: told of those that had to go, once a minute.
-    ///   - whenOver: called once, when nothing is accepted any more and the last connection has closed.
+    ///   - whenOver: called once, when nothing is accepted any more, the last connection has closed and nothing is done for
+    ///     any.
     init(
         bounds: Bounds, sourceName: @escaping @Sendable (String) -> String = { $0 }, logger: Logger,
         whenOver: @escaping @Sendable () -> Void
@@ -143,6 +148,12 @@ final class OpenConnections: Sendable {
         }
     }
 
+    /// Says that a connection has closed while a request of it is worked on; before ``remove(_:)``.
+    func taskOutlivesConnection() { change { $0.outlivingTasks += 1 } }
+
+    /// Says that what was done for a connection that has closed is at its end.
+    func outlivingTaskEnded() { change { $0.outlivingTasks -= 1 } }
+
     /// Says that the listening socket is closed.
     func acceptingHasEnded() {
         change { $0.isAccepting = false }
@@ -179,9 +190,9 @@ final class OpenConnections: Sendable {
 
     private func change(_ body: (inout State) -> Void) {
         let isOver = state.withLock { state in
-            let wasOver = !state.isAccepting && state.records.isEmpty
+            let wasOver = state.isOver
             body(&state)
-            return !wasOver && !state.isAccepting && state.records.isEmpty
+            return !wasOver && state.isOver
         }
         if isOver { whenOver() }
     }

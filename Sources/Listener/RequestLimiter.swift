@@ -9,16 +9,16 @@ import Synchronization
 /// There is no queue: what waits in one gets older, and an answer that comes after its caller has given up was work for
 /// nobody. Turned away in a few microseconds, a caller can go elsewhere or come back.
 ///
-/// While places are free and requests are got to soon, everybody gets one. Otherwise only those do who hold less than their
+/// While places are free and requests are gone on with soon, everybody gets one. Otherwise only those do who hold less than their
 /// share: the places divided by the number of those who hold any, or did in the last second. They go in beyond the bound, up to
 /// twice as many in all, so that one who has taken every place keeps nobody out; its own requests are shed until it is down to
 /// what the others leave (max-min fairness).
 final class RequestLimiter: Sendable {
-    /// How soon a request is got to that has a place, while the processor is not scarce.
+    /// How soon a request is gone on with that has what it waited for, while the processor is not scarce.
     static let soon = TimeAmount.milliseconds(10)
-    /// For how long every request must have taken longer.
+    /// For how long every request must have waited longer.
     static let patience = TimeAmount.milliseconds(100)
-    /// How long it is remembered who held places, and how long requests took.
+    /// How long it is remembered who held places, and how long requests waited.
     static let memory = TimeAmount.seconds(1)
     /// The most who are known, beyond those who hold places.
     private static let maximumKnown = 4096
@@ -29,7 +29,7 @@ final class RequestLimiter: Sendable {
         /// whose they are.
         var held: [String: (places: Int, leftAt: NIODeadline)] = [:]
         private var forgottenAt = NIODeadline.uptimeNanoseconds(0)
-        /// Since when all requests have taken long to be got to; nil if the latest has not.
+        /// Since when all requests have waited long; nil if the latest has not.
         private var slowSince: NIODeadline?
         private var latestWait = NIODeadline.uptimeNanoseconds(0)
 
@@ -48,7 +48,6 @@ final class RequestLimiter: Sendable {
             held = held.filter { $0.value.places > 0 || $0.value.leftAt + memory > now }
         }
 
-        /// Notes how long it took to get to a request.
         mutating func note(wait: TimeAmount, at now: NIODeadline) {
             slowSince = wait <= soon ? nil : slowSince ?? now
             latestWait = now
@@ -80,7 +79,7 @@ final class RequestLimiter: Sendable {
     /// Whose place a request takes where they are shared out among sources.
     let holder: @Sendable (HTTPRequest, String) -> String
     private let log: OccasionalWarning
-    private let now: @Sendable () -> NIODeadline
+    let now: @Sendable () -> NIODeadline
     private let state = Mutex(State())
 
     /// `now`: the time that waits are measured by.
@@ -112,17 +111,25 @@ final class RequestLimiter: Sendable {
 
     /// Lets a request in, if there is a place for it.
     ///
-    /// - Returns: when; nil when there is none.
-    func admit(_ holder: String?) -> NIODeadline? {
+    /// - Returns: whether there was.
+    func admit(_ holder: String?) -> Bool {
+        guard let limit else { return true }
         let now = now()
-        guard let limit else { return now }
         let isIn = state.withLock { state in
             guard state.hasRoom(for: holder, limit, at: now) else { return false }
             state.enter(holder)
             return true
         }
         if !isIn { warn(limit) }
-        return isIn ? now : nil
+        return isIn
+    }
+
+    /// Notes how long a request has waited for its event loop, by ``now``, after it had what it waited for.
+    func noteWait(since arrival: NIODeadline) {
+        // Sources are shed for the places that they take, and not for the processor.
+        guard limit != nil, isSharedByCaller else { return }
+        let now = now()
+        state.withLock { $0.note(wait: now - arrival, at: now) }
     }
 
     /// Notes whose a request is that is inside, now that it has been got to.
@@ -130,14 +137,11 @@ final class RequestLimiter: Sendable {
     /// - Parameters:
     ///   - holder: whose it was taken for.
     ///   - next: whose it is.
-    ///   - arrival: when it was let in; nil where that tells nothing.
     /// - Returns: whether it would be let in now; if not, its place is still the one that it was.
-    func pass(from holder: String?, to next: String, since arrival: NIODeadline?) -> Bool {
-        guard let limit else { return true }
+    func pass(from holder: String?, to next: String) -> Bool {
+        guard let limit, holder != next else { return true }
         let now = now()
         let mayStay = state.withLock { state in
-            if let arrival { state.note(wait: now - arrival, at: now) }
-            guard holder != next else { return true }
             state.leave(holder, at: now)
             let mayStay = state.hasRoom(for: next, limit, at: now)
             state.enter(mayStay ? next : holder)
@@ -177,10 +181,6 @@ package final class ConnectionSlot: Sendable {
         var phase = Phase.outside
         /// Whose the place is; nil while nobody knows.
         var holder: String?
-        /// Whether more requests have come before the first was answered.
-        var hasMore = false
-        /// When the place was taken; nil once the request has been got to.
-        var arrival: NIODeadline?
         /// Whose the latest request was, and what it showed for it.
         var caller: (credential: Int, name: String)?
     }
@@ -202,15 +202,11 @@ package final class ConnectionSlot: Sendable {
     /// `source`: where the request comes from.
     func take(_ request: HTTPRequest, from source: String) -> Bool {
         state.withLock { state in
-            guard state.phase == .outside else {
-                state.hasMore = true
-                return true
-            }
+            guard state.phase == .outside else { return true }
             let holder = holder(of: request, source, state)
-            guard let arrival = limiter.admit(holder) else { return false }
+            guard limiter.admit(holder) else { return false }
             state.phase = .inside
             state.holder = holder
-            state.arrival = arrival
             return true
         }
     }
@@ -238,7 +234,7 @@ package final class ConnectionSlot: Sendable {
             // By a hash, with a secret of the process: credentials are not kept.
             state.caller = (authorization.hashValue, caller)
             guard limiter.isSharedByCaller, state.phase == .inside else { return true }
-            guard limiter.pass(from: state.holder, to: caller, since: state.arrival.take()) else { return false }
+            guard limiter.pass(from: state.holder, to: caller) else { return false }
             state.holder = caller
             return true
         }
@@ -249,15 +245,7 @@ package final class ConnectionSlot: Sendable {
         state.withLock { state in
             if state.phase == .inside { limiter.leave(state.holder) }
             state.phase = .outside
-            state.hasMore = false
         }
-    }
-
-    /// Lets others go first whose requests came meanwhile, if this connection's client sends requests ahead.
-    ///
-    /// They are all there, so that nothing else would make the connection's task wait before the last is answered.
-    func giveWay() async {
-        if state.withLock({ $0.hasMore }) { await Task.yield() }
     }
 
     /// Gives the place back for as long as the request waits for something to happen that may take a minute or never come.

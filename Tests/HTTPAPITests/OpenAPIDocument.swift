@@ -21,6 +21,12 @@ enum OpenAPIDocument {
         /// The listeners that serve it.
         var listeners: [String] { (content["x-purser-listeners"] as? [String]) ?? [] }
 
+        /// The scopes of which a caller needs one.
+        var scopes: Set<String> {
+            let scopes = content["x-purser-scope"]
+            return Set((scopes as? [String]) ?? [scopes as? String].compactMap(\.self))
+        }
+
         /// Whether it asks nobody who it is.
         var isOpen: Bool { (content["security"] as? [Any])?.isEmpty == true }
 

@@ -38,23 +38,14 @@ struct OpenAPITests {
     }
 
     private func documented() throws -> Set<Operation> {
-        let paths = try #require(try OpenAPIDocument.load()["paths"] as? [String: [String: Any]])
-        var operations: Set<Operation> = []
-        for (path, items) in paths {
-            for (method, value) in items where ["get", "put", "post", "delete", "patch"].contains(method) {
-                let operation = try #require(value as? [String: Any])
-                let listeners = try #require(operation["x-purser-listeners"] as? [String], "\(method) \(path)")
-                for listener in listeners {
-                    operations.insert(
-                        Operation(
-                            listener: listener, method: method.uppercased(), path: path,
-                            scopes: Set(
-                                (operation["x-purser-scope"] as? [String])
-                                    ?? [operation["x-purser-scope"] as? String].compactMap(\.self))))
+        Set(
+            try OpenAPIDocument.operations().flatMap { operation in
+                try #require(!operation.listeners.isEmpty, "\(operation.method) \(operation.path)")
+                return operation.listeners.map {
+                    Operation(
+                        listener: $0, method: operation.method.rawValue, path: operation.path, scopes: operation.scopes)
                 }
-            }
-        }
-        return operations
+            })
     }
 
     @Test func `every route is documented with its listeners and scope, and every documented operation is routed`()
@@ -83,7 +74,7 @@ struct OpenAPITests {
             var expected: Set<Int> = [500]
             if operation.path.hasPrefix("/v1/") { expected.formUnion([400, 503]) }
             if !operation.isOpen { expected.formUnion([401, 429]) }
-            if operation.content["x-purser-scope"] != nil { expected.insert(403) }
+            if !operation.scopes.isEmpty { expected.insert(403) }
             if operation.path.contains("{app}") { expected.insert(404) }
             if operation.content["requestBody"] != nil { expected.formUnion([413, 415]) }
             #expect(expected.subtracting(operation.statuses) == [], "\(name)")

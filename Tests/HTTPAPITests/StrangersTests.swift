@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import HTTPTypes
 import Logging
+import NIOCore
 import StoreSQLite
 import Synchronization
 import TestSupport
@@ -44,6 +45,34 @@ struct StrangersTests {
         #expect(stack.verifier.requesters.isEmpty)
         #expect(try await stack.store.events(after: 0, limit: 10).isEmpty)
         #expect(try await stack.store.quarantineStatus().count == 0)
+    }
+
+    @Test func `what is refused whatever its body is, is refused by its head as it would be with its body`()
+        async throws
+    {
+        let stack = try await ServiceStack(apps: RequestHandlerFixture.apps)
+        let fixture = RequestHandlerFixture(stack, scopes: [])
+        let kinds: [(HTTPRequest.Method, String, Int)] = [
+            (.post, "/webhooks/apple/other", 404), (.post, "/webhooks/apple/other?a=b", 404), (.get, "/nothing", 404),
+            (.head, "/nothing", 404), (.put, "/webhooks/apple/coins", 405), (.post, "/webhooks/apple/%ff", 400),
+        ]
+        func head(_ method: HTTPRequest.Method, _ path: String) -> HTTPRequest {
+            HTTPRequest(method: method, scheme: "http", authority: "localhost", path: path)
+        }
+        for (method, path, status) in kinds {
+            let early = try #require(fixture.webhook.refusal(of: head(method, path)), "\(method) \(path)")
+            #expect(early.head.status.code == status)
+            let reply = try await fixture.send(method, path, token: nil, peer: "192.0.2.1", to: \.webhook)
+            #expect(reply.status == status)
+            if method != .head { #expect(Array(early.body.readableBytesView) == reply.body) }
+            var headers = reply.headers
+            headers[.contentLength] = nil
+            #expect(early.head.headerFields == headers, "\(method) \(path)")
+        }
+        #expect(fixture.webhook.refusal(of: head(.post, "/webhooks/apple/coins")) == nil)
+        // Who asks comes first.
+        #expect(fixture.handler.refusal(of: head(.post, "/nothing")) == nil)
+        #expect(fixture.admin.refusal(of: head(.post, "/nothing")) == nil)
     }
 
     @Test

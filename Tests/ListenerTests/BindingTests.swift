@@ -1,4 +1,5 @@
 import Foundation
+import HummingbirdCore
 import Listener
 import NIOPosix
 import TestSupport
@@ -8,7 +9,7 @@ import Testing
     private func listener(_ address: ListenerAddress) -> Listener {
         Listener(
             configuration: ListenerConfiguration(name: "api", address: address),
-            responder: { _, writer, _ in try await writer.answer("") },
+            answering: { _, _, _ in Response(text: "") },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
     }
 
@@ -25,17 +26,7 @@ import Testing
 
     /// What a process that was killed leaves behind: a socket file with nobody behind it.
     private func leaveStaleSocket(at path: String) throws {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        defer { close(descriptor) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        try #require(result == 0 && listen(descriptor, 1) == 0)
+        close(try UnixSocket.bound(to: path))
     }
 
     @Test func aPortThatIsTakenIsNamedWithTheWayOut() async throws {

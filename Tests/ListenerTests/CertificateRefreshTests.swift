@@ -106,6 +106,8 @@ struct CertificateRefreshTests {
             let context = try IssuedCertificate.clientContext(
                 trusting: files.servers, showing: try files.clients.client([Self.billing]))
             let open = try await fixture.connect(tls: context)
+            try await open.request("GET", "/")
+            #expect(try await open.response().status == 200)
             try servers.server().write(chain: files.tls.certificateChainFile, key: files.tls.privateKeyFile)
             await certificates.refresh()
             #expect(try await isServed(fixture, trusting: servers, files.clients))

@@ -14,7 +14,7 @@ struct ClientPresenceTests {
     /// Waits at a gate that nobody opens: only cancellation lets it pass.
     private static func waiting(
         at gate: Gate, cancelled: Gate
-    ) -> @Sendable (Request, any Channel, AcceptedConnection?) async -> Response {
+    ) -> Responder {
         { _, _, _ in
             await gate.pass()
             if Task.isCancelled { await cancelled.pass() }
@@ -34,6 +34,23 @@ struct ClientPresenceTests {
         }
     }
 
+    @Test func `work for the second of two requests sent together is cancelled too`() async throws {
+        let (gate, cancelled) = (Gate(), Gate())
+        gate.close()
+        let wait = Self.waiting(at: gate, cancelled: cancelled)
+        let respond: Responder = { request, channel, connection in
+            if request.uri.path == "/at-once" { return Self.answer }
+            return await wait(request, channel, connection)
+        }
+        try await ListenerFixture.with(answering: respond) { fixture in
+            let client = try await fixture.connect()
+            try await client.send("GET /at-once HTTP/1.1\r\nHost: a\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n")
+            await gate.hasArrivals(1)
+            try await client.close()
+            await cancelled.hasArrivals(1)
+        }
+    }
+
     @Test func `an answer that exists reaches a client that only finishes sending`() async throws {
         let (gate, cancelled) = (Gate(), Gate())
         gate.close()
@@ -47,8 +64,7 @@ struct ClientPresenceTests {
     }
 
     @Test func `one request after the other is answered on a connection that stays`() async throws {
-        let respond: @Sendable (Request, any Channel, AcceptedConnection?) async -> Response = { _, _, _ in Self.answer
-        }
+        let respond: Responder = { _, _, _ in Self.answer }
         try await ListenerFixture.with(answering: respond) { fixture in
             let client = try await fixture.connect()
             for _ in 0..<20 {

@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import NIOCore
 import NIOEmbedded
@@ -12,6 +13,7 @@ import Testing
 @Suite struct ConnectionGuardTests {
     private let channel = EmbeddedChannel()
     private let network = Network()
+    private let reader = Reader()
     private let connections: OpenConnections
 
     init() throws {
@@ -25,13 +27,14 @@ import Testing
         let pipeline = channel.pipeline.syncOperations
         try pipeline.addHandler(network)
         try pipeline.configureHTTPServerPipeline(withPipeliningAssistance: false, withErrorHandling: false)
-        try pipeline.addHandler(RequestForm())
         try pipeline.addHandler(HTTP1ToHTTPServerCodec(secure: false))
-        try pipeline.addHandler(
-            ConnectionGuard(
-                configuration: configuration, connections: connections,
-                limiter: RequestLimiter(limit: nil, logger: .quiet),
-                answeringOverload: Refusal.answerOverload, logger: .quiet))
+        let connectionGuard = ConnectionGuard(
+            configuration: configuration, connections: connections,
+            limiter: RequestLimiter(limit: nil, logger: .quiet),
+            answeringOverload: Refusal.answerOverload, logger: .quiet)
+        try pipeline.addHandler(connectionGuard)
+        try connectionGuard.addHandlersBefore(in: pipeline)
+        try pipeline.addHandler(reader)
         try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
         channel.read()
     }
@@ -48,6 +51,19 @@ import Testing
     private func respond() {
         channel.write(HTTPResponsePart.head(HTTPResponse(status: .ok)), promise: nil)
         channel.writeAndFlush(HTTPResponsePart.end(nil), promise: nil)
+    }
+
+    /// The requests that have come to a responder since the last look, each as method, path and body.
+    private func begun() throws -> [String] {
+        var requests: [String] = []
+        while let part = try channel.readInbound(as: HTTPRequestPart.self) {
+            switch part {
+            case .head(let head): requests.append("\(head.method) \(head.path ?? "") ")
+            case .body(let bytes): requests.append((requests.popLast() ?? "") + String(buffer: bytes))
+            case .end: break
+            }
+        }
+        return requests
     }
 
     private var activity: ConnectionRecord.Activity? { connections.record(of: channel)?.activity.kind }
@@ -120,9 +136,11 @@ import Testing
     }
 
     @Test func theTimeWithoutReadingIsNotTheClients() throws {
+        reader.isReading = false
         try channel.writeInbound(ByteBuffer(string: "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf"))
         pass(3600)
         #expect(try sent().isEmpty)
+        reader.isReading = true
         channel.read()
         pass(14)
         #expect(try sent().isEmpty)
@@ -167,17 +185,19 @@ import Testing
         try receive(
             "GET / HTTP/1.1\r\nHost: test\r\n\r\nPOST / HTTP/1.1\r\nHost: test\r\nContent-Length: 9\r\n\r\nhalf")
         #expect(activity == .working)
-        #expect(connections.record(of: channel)?.heldBytes == 4)
+        #expect(connections.record(of: channel)?.heldBytes == 0)
         let reads = network.reads
         channel.read()
         network.isTaking = false
         respond()
         channel.read()
         #expect(network.reads == reads)
-        #expect(activity == .receiving)
+        #expect(activity == .sending)
         network.isTaking = true
         channel.flush()
         #expect(network.reads == reads + 1)
+        #expect(activity == .receiving)
+        #expect(connections.record(of: channel)?.heldBytes == 4)
         try receive(" and n")
         #expect(activity == .working)
         #expect(connections.record(of: channel)?.heldBytes == 0)
@@ -187,6 +207,79 @@ import Testing
         network.isTaking = true
         channel.flush()
         #expect(activity == .idle)
+    }
+
+    private static let get = "GET / HTTP/1.1\r\nHost: test\r\n\r\n"
+
+    @Test func ofThousandsThatAreSentAheadOneIsBegunAtATimeAndAFewInAll() throws {
+        try receive(String(repeating: Self.get, count: 1000))
+        for _ in 0..<PipelinedRequests.limit {
+            #expect(try begun() == ["GET / "])
+            respond()
+        }
+        #expect(try begun() == [])
+        let answers = try sent().components(separatedBy: "HTTP/1.1 200 OK\r\n").dropFirst()
+        #expect(answers.count == PipelinedRequests.limit)
+        #expect(
+            answers.map { $0.lowercased().contains("connection: close") } == answers.dropLast().map { _ in false } + [
+                true
+            ])
+        #expect(network.closed == [.output])
+        try receive(Self.get)
+        #expect(try begun() == [])
+    }
+
+    @Test func aClientThatSendsAFewAheadAgainAndAgainIsReadInSmallPiecesAndServedForAsLongAsItLikes() throws {
+        func readSize() throws -> Int? {
+            let sizes = try channel.syncOptions?.getOption(.recvAllocator)
+            return (sizes as? FixedSizeRecvByteBufferAllocator)?.capacity
+        }
+        try channel.syncOptions?.setOption(.recvAllocator, value: PipelinedRequests.usualReads)
+        for _ in 0..<PipelinedRequests.limit {
+            try receive(String(repeating: Self.get, count: 3))
+            for _ in 0..<3 {
+                #expect(try begun() == ["GET / "])
+                respond()
+            }
+            channel.read()
+            #expect(try readSize() == 64)
+        }
+        #expect(network.closed == [])
+        // A head that is longer than that is read in pieces that grow.
+        try receive("GET / HTTP/1.1\r\n")
+        #expect(try readSize() == nil)
+    }
+
+    @Test func nothingThatWasSentAheadIsBegunForAClientThatHasFinished() throws {
+        try receive(Self.get + Self.get)
+        #expect(try begun() == ["GET / "])
+        // NIO reads what is left without being asked.
+        try channel.writeInbound(ByteBuffer(string: Self.get))
+        channel.pipeline.fireUserInboundEventTriggered(ChannelEvent.inputClosed)
+        respond()
+        #expect(try begun() == [])
+        #expect(try sent().hasPrefix("HTTP/1.1 200 OK"))
+    }
+
+    @Test(arguments: 1...120)
+    func requestsAreTheSameHoweverTheirBytesCome(_ size: Int) throws {
+        let posts = ["a\r\n\r\nb", "\r\n\r\n", "c\r\n\r"].map {
+            "POST / HTTP/1.1\r\nHost: test\r\nContent-Length: \($0.utf8.count)\r\n\r\n\($0)"
+        }
+        var bytes = ByteBuffer(string: (posts + [Self.get, "\r\n", posts[0]]).joined())
+        var requests: [String] = []
+        while let piece = bytes.readSlice(length: min(size, bytes.readableBytes)), piece.readableBytes > 0 {
+            try channel.writeInbound(piece)
+            channel.read()
+            while true {
+                let more = try begun()
+                if more.isEmpty { break }
+                requests += more
+                for _ in more { respond() }
+            }
+        }
+        #expect(requests == ["POST / a\r\n\r\nb", "POST / \r\n\r\n", "POST / c\r\n\r", "GET / ", "POST / a\r\n\r\nb"])
+        #expect(network.closed == [])
     }
 
     @Test func theTimeForTheNextRequestBeginsWhenTheAnswerIsTaken() throws {
@@ -230,6 +323,17 @@ import Testing
         try receive("BROKEN\r\n\r\n")
         channel.pipeline.fireUserInboundEventTriggered(ConnectionAbortEvent())
         #expect(!channel.isActive)
+    }
+
+    /// Stands in for a responder that takes what has been read, or does not yet.
+    private final class Reader: ChannelOutboundHandler {
+        typealias OutboundIn = Never
+
+        var isReading = true
+
+        func read(context: ChannelHandlerContext) {
+            if isReading { context.read() }
+        }
     }
 
     /// Stands in for the socket, which an embedded channel closes whole when only its output is to be closed.

@@ -32,13 +32,16 @@ import Testing
         let (outcomes, continuation) = AsyncStream.makeStream(of: Void.self)
         try await ListenerFixture.with {
             $0.responseWriteTimeout = .milliseconds(50)
-        } responder: { _, writer, _ in
+        } answering: { _, _, _ in
             // A gigabyte does not fit any buffer: it gets to the end only when the client is given up.
-            defer { continuation.yield() }
-            let piece = ByteBuffer(repeating: UInt8(ascii: "x"), count: 1_000_000)
-            var body = try await writer.writeHead(HTTPResponse(status: .ok))
-            for _ in 1...1000 { try await body.write(piece) }
-            try await body.finish(nil)
+            Response(
+                status: .ok,
+                body: ResponseBody { writer in
+                    defer { continuation.yield() }
+                    let piece = ByteBuffer(repeating: UInt8(ascii: "x"), count: 1_000_000)
+                    for _ in 1...1000 { try await writer.write(piece) }
+                    try await writer.finish(nil)
+                })
         } test: { fixture in
             let client = try await TestConnection.connect(to: fixture.address, isReading: false)
             try await client.request("GET", "/")

@@ -24,7 +24,7 @@ import Testing
         } answering: { request, _, connection in
             await asked.pass()
             let name = request.headers[Self.caller] ?? ""
-            guard connection?.slot.belongs(to: name, showing: request.headers[.authorization]) == true else {
+            guard connection.slot.belongs(to: name, showing: request.headers[.authorization]) else {
                 return Response(status: .tooManyRequests, headers: [.contentLength: "0"])
             }
             if request.uri.path != "/quick" { await gate.pass() }
@@ -154,7 +154,7 @@ import Testing
 
     /// How many of so many requests are let in.
     private func admit(_ count: Int, _ holder: String?, _ limiter: RequestLimiter) -> Int {
-        (0..<count).count { _ in limiter.admit(holder) != nil }
+        (0..<count).count { _ in limiter.admit(holder) }
     }
 
     @Test func `one alone gets every place, and what it gives back goes to the others first`() {
@@ -164,10 +164,10 @@ import Testing
         // The greedy one, which goes on asking, gives back what it has.
         for _ in 0..<90 {
             limiter.leave("greedy")
-            #expect(limiter.admit("greedy") == nil)
+            #expect(!limiter.admit("greedy"))
         }
         limiter.leave("greedy")
-        #expect(limiter.admit("greedy") != nil, "nobody else wants the rest")
+        #expect(limiter.admit("greedy"), "nobody else wants the rest")
         for number in 1...9 {
             #expect(!limiter.hasRoom(for: "caller\(number)"), "ten of a hundred are its share")
         }
@@ -177,8 +177,8 @@ import Testing
 
     @Test func `there are never more than twice as many, whoever comes`() {
         let limiter = limiter(10)
-        #expect((0..<100).count { limiter.admit("caller\($0)") != nil } == 20)
-        #expect(limiter.admit(nil) == nil)
+        #expect((0..<100).count { limiter.admit("caller\($0)") } == 20)
+        #expect(!limiter.admit(nil))
         for number in 0..<20 { limiter.leave("caller\(number)") }
         #expect(admit(100, nil, limiter) == 20, "of whom nobody knows whose they are")
     }
@@ -186,9 +186,9 @@ import Testing
     @Test func `who turns out to hold more than its share keeps no place`() {
         let limiter = limiter(4)
         #expect(admit(4, "greedy", limiter) == 4)
-        #expect(limiter.admit(nil) != nil)
-        #expect(!limiter.pass(from: nil, to: "greedy", since: nil))
-        #expect(limiter.pass(from: nil, to: "other", since: nil))
+        #expect(limiter.admit(nil))
+        #expect(!limiter.pass(from: nil, to: "greedy"))
+        #expect(limiter.pass(from: nil, to: "other"))
         for holder in ["greedy", "greedy", "greedy", "greedy", "other"] { limiter.leave(holder) }
         #expect(admit(9, "greedy", limiter) == 4, "all places were given back")
     }
@@ -198,12 +198,15 @@ import Testing
         let limiter = limiter(100, time)
         #expect(admit(60, "greedy", limiter) == 60)
         limiter.leave("greedy")
-        /// Lets somebody's request wait before it is got to.
+        /// Lets somebody's request wait before it is gone on with.
         func ask(_ caller: String, waiting wait: TimeAmount) throws -> Bool {
-            let arrival = try #require(limiter.admit(nil))
-            time.pass(wait)
+            try #require(limiter.admit(nil))
             defer { limiter.leave(caller) }
-            return limiter.pass(from: nil, to: caller, since: arrival)
+            let isIn = limiter.pass(from: nil, to: caller)
+            let arrival = time.now
+            time.pass(wait)
+            limiter.noteWait(since: arrival)
+            return isIn
         }
         #expect(try ask("other", waiting: .milliseconds(50)))
         #expect(limiter.hasRoom(for: "greedy"), "a single one that was slow tells nothing")
@@ -213,21 +216,23 @@ import Testing
         // Fifty places each.
         for _ in 0..<10 { limiter.leave("greedy") }
         #expect(limiter.hasRoom(for: "greedy"))
-        #expect(limiter.admit("greedy") != nil)
+        #expect(limiter.admit("greedy"))
         #expect(!limiter.hasRoom(for: "greedy"))
         #expect(try ask("other", waiting: .milliseconds(5)))
-        #expect(limiter.hasRoom(for: "greedy"), "they are got to soon again")
+        #expect(limiter.hasRoom(for: "greedy"), "they are gone on with soon again")
     }
 
-    @Test func `who is alone gets every place, however long its requests take to be got to`() throws {
+    @Test func `who is alone gets every place, however long its requests wait`() throws {
         let time = Time()
         let limiter = limiter(100, time)
-        #expect(limiter.admit("earlier") != nil)
+        #expect(limiter.admit("earlier"))
         limiter.leave("earlier")
         for _ in 0..<30 {
-            let arrival = try #require(limiter.admit(nil))
+            try #require(limiter.admit(nil))
+            #expect(limiter.pass(from: nil, to: "busy"))
+            let arrival = time.now
             time.pass(.milliseconds(50))
-            #expect(limiter.pass(from: nil, to: "busy", since: arrival))
+            limiter.noteWait(since: arrival)
         }
         #expect(admit(100, "busy", limiter) == 70)
     }

@@ -14,9 +14,9 @@ import Testing
     }
 
     /// A responder that must not be reached.
-    private let unreachable: HTTPChannelHandler.Responder = { _, writer, _ in
+    private let unreachable: Responder = { _, _, _ in
         Issue.record("the request reached its responder")
-        try await writer.answer("")
+        return Response(text: "")
     }
 
     @Test(arguments: [
@@ -28,8 +28,8 @@ import Testing
         try await ListenerFixture.with {
             $0.maximumHeaderBytes = 1000
             $0.maximumHeaderCount = 10
-        } responder: {
-            try await unreachable($0, $1, $2)
+        } answering: {
+            await unreachable($0, $1, $2)
         } test: { fixture in
             let client = try await fixture.connect()
             try await client.send(request)
@@ -41,8 +41,8 @@ import Testing
     @Test func aBodyDeclaredTooLargeIs413BeforeItArrives() async throws {
         try await ListenerFixture.with {
             $0.maximumBodyBytes = 1000
-        } responder: {
-            try await unreachable($0, $1, $2)
+        } answering: {
+            await unreachable($0, $1, $2)
         } test: { fixture in
             let client = try await fixture.connect()
             try await client.request("POST", "/", headers: ["Content-Length: 1001"])
@@ -65,8 +65,8 @@ import Testing
     @Test func aBodyInChunksBeyondTheLimitIs413AndNobodySeesIt() async throws {
         try await ListenerFixture.with {
             $0.maximumBodyBytes = 10
-        } responder: {
-            try await unreachable($0, $1, $2)
+        } answering: {
+            await unreachable($0, $1, $2)
         } test: { fixture in
             let client = try await fixture.connect()
             try await client.request("POST", "/", headers: ["Transfer-Encoding: chunked"])
@@ -79,7 +79,7 @@ import Testing
 
     /// Bytes that nobody reads would make the kernel send a reset, on which the client loses the answer.
     @Test func aClientThatGoesOnSendingStillSeesTheAnswer() async throws {
-        try await ListenerFixture.with(responder: unreachable) { fixture in
+        try await ListenerFixture.with(answering: unreachable) { fixture in
             let client = try await fixture.connect()
             let body = String(repeating: "b", count: 8_000_000)
             try await client.request("POST", "/", headers: ["Content-Length: \(body.utf8.count)"])
@@ -87,6 +87,59 @@ import Testing
             expectRefusal(try await client.response(), 413, "Content Too Large")
             // It may or may not get rid of the rest.
             _ = await sending.result
+        }
+    }
+
+    /// Refuses what is under a path.
+    private static let refusing: @Sendable (HTTPRequest) -> EarlyAnswer? = { request in
+        guard request.path == "/nothing" else { return nil }
+        return (HTTPResponse(status: .notFound), ByteBuffer(string: "nothing"))
+    }
+
+    @Test func whatIsRefusedByItsHeadIsAnsweredBeforeItsBodyIsThereAndTheConnectionStays() async throws {
+        try await ListenerFixture.with {
+            $0.refusal = Self.refusing
+        } test: { fixture in
+            let client = try await fixture.connect()
+            for _ in 0..<2 {
+                try await client.request("POST", "/nothing", headers: ["Content-Length: 6"])
+                let refused = try await client.response()
+                #expect((refused.status, refused.body, refused.headers["connection"]) == (404, "nothing", nil))
+                try await client.send("abcdef")
+                try await client.request("GET", "/nothing")
+                #expect(try await client.response().status == 404)
+                #expect(fixture.gate.arrivals == 0)
+            }
+            try await client.request("POST", "/something", body: "body")
+            #expect(try await client.response().body == "POST /something body")
+        }
+    }
+
+    @Test func whoWaitsForLeaveToSendTheBodyOfWhatIsRefusedByItsHeadLosesTheConnection() async throws {
+        try await ListenerFixture.with {
+            $0.refusal = Self.refusing
+        } test: { fixture in
+            let client = try await fixture.connect()
+            try await client.request("POST", "/nothing", headers: ["Expect: 100-continue", "Content-Length: 6"])
+            let refused = try await client.response()
+            #expect((refused.status, refused.headers["connection"]) == (404, "close"))
+            #expect(try await client.end().isEmpty)
+        }
+    }
+
+    @Test func whatIsRefusedByItsHeadIsAnsweredInItsTurn() async throws {
+        try await ListenerFixture.with {
+            $0.refusal = Self.refusing
+        } test: { fixture in
+            fixture.gate.close()
+            let client = try await fixture.connect()
+            try await client.send(
+                "POST /first HTTP/1.1\r\nHost: test\r\nContent-Length: 4\r\n\r\nbodyGET /nothing HTTP/1.1\r\nHost: test\r\n\r\n"
+            )
+            await fixture.gate.hasArrivals(1)
+            fixture.gate.open()
+            #expect(try await client.response().body == "POST /first body")
+            #expect(try await client.response().body == "GET /nothing ", "it had begun when another was worked on")
         }
     }
 

@@ -29,28 +29,13 @@ struct ListenerFixture: Sendable {
         trigger.triggerGracefulShutdown()
     }
 
-    /// Runs a listener with a responder that answers `METHOD PATH BODY`, and shuts it down afterwards.
-    static func with(
-        address: ListenerAddress = .tcp(host: "127.0.0.1", port: 0),
-        _ configure: (inout ListenerConfiguration) -> Void = { _ in },
-        responder: HTTPChannelHandler.Responder? = nil,
-        test: @Sendable (ListenerFixture) async throws -> Void
-    ) async throws {
-        var configuration = patientConfiguration(address)
-        configure(&configuration)
-        let gate = Gate()
-        let listener = Listener(
-            configuration: configuration, responder: responder ?? echo(behind: gate),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
-        try await run(listener, gate, test)
-    }
-
-    /// Runs a listener whose answers are made by a function, and shuts it down afterwards.
+    /// Runs a listener, and shuts it down afterwards; `respond`: answers `METHOD PATH BODY` unless something else is given.
     static func with(
         address: ListenerAddress = .tcp(host: "127.0.0.1", port: 0), maximumRequests: Int? = nil,
         _ configure: (inout ListenerConfiguration) -> Void = { _ in }, logger: Logger = .quiet,
-        answering respond: @escaping @Sendable (Request, any Channel, AcceptedConnection?) async -> Response,
+        answering respond: Responder? = nil,
         answeringOverload answerOverload: OverloadAnswer? = nil,
+        eventLoops: any EventLoopGroup = MultiThreadedEventLoopGroup.singleton,
         test: @Sendable (ListenerFixture) async throws -> Void
     ) async throws {
         let gate = Gate()
@@ -58,8 +43,8 @@ struct ListenerFixture: Sendable {
         configuration.maximumRequests = maximumRequests
         configure(&configuration)
         let listener = Listener(
-            configuration: configuration, answering: respond, answeringOverload: answerOverload,
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+            configuration: configuration, answering: respond ?? echo(behind: gate), answeringOverload: answerOverload,
+            eventLoopGroup: eventLoops, logger: logger)
         try await run(listener, gate, test)
     }
 
@@ -96,21 +81,18 @@ struct ListenerFixture: Sendable {
         "/tmp/listener-\(UUID().uuidString.prefix(8)).sock"
     }
 
-    static func echo(behind gate: Gate) -> HTTPChannelHandler.Responder {
-        { request, writer, channel in
-            let body = try await request.body.collect(upTo: .max)
+    static func echo(behind gate: Gate) -> Responder {
+        { request, _, _ in
+            let body = (try? await request.body.collect(upTo: .max)) ?? ByteBuffer(string: "a body that cannot be read")
             await gate.pass()
-            try await writer.answer("\(request.method) \(request.uri.path) \(String(buffer: body))")
+            return Response(text: "\(request.method) \(request.uri.path) \(String(buffer: body))")
         }
     }
 }
 
-extension ResponseWriter {
-    @concurrent consuming func answer(_ text: String) async throws {
-        let body = ByteBuffer(string: text)
-        try await write(
-            response: HTTPResponse(status: .ok, headerFields: [.contentLength: "\(body.readableBytes)"]),
-            body: ResponseBody(byteBuffer: body))
+extension Response {
+    init(text: String) {
+        self.init(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: text)))
     }
 }
 

@@ -112,7 +112,9 @@ import Testing
     @Test func `a client that goes away gives its place back`() async throws {
         let (gate, cancelled) = (Gate(), Gate())
         gate.close()
-        try await ListenerFixture.with(maximumRequests: 1) { _, _, _ in
+        try await ListenerFixture.with {
+            $0.maximumRequests = 1
+        } answering: { _, _, _ in
             await gate.pass()
             if Task.isCancelled { await cancelled.pass() }
             return Response(status: .ok, headers: [.contentLength: "0"])
@@ -131,11 +133,13 @@ import Testing
         let (idle, working) = (Gate(), Gate())
         idle.close()
         working.close()
-        try await ListenerFixture.with(maximumRequests: 1) { request, _, connection in
+        try await ListenerFixture.with {
+            $0.maximumRequests = 1
+        } answering: { request, _, connection in
             if request.uri.path == "/idle" {
-                connection?.slot.beginIdling()
+                connection.slot.beginIdling()
                 await idle.pass()
-                connection?.slot.endIdling()
+                connection.slot.endIdling()
                 await working.pass()
             }
             return Response(status: .ok, headers: [.contentLength: "0"])
@@ -159,7 +163,9 @@ import Testing
     @Test func `what the owner says is what is answered, and said once for each`() async throws {
         let (gate, asked) = (Gate(), Gate())
         gate.close()
-        try await ListenerFixture.with(maximumRequests: 1) { _, _, _ in
+        try await ListenerFixture.with {
+            $0.maximumRequests = 1
+        } answering: { _, _, _ in
             await gate.pass()
             return Response(status: .ok, headers: [.contentLength: "0"])
         } answeringOverload: { request in

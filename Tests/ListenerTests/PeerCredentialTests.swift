@@ -13,10 +13,10 @@ struct PeerCredentialTests {
     private static let nobody: UInt32 = 65_534
 
     /// Answers who has connected.
-    static let tellingPeer: @Sendable (Request, any Channel, AcceptedConnection?) async -> Response = {
+    static let tellingPeer: Responder = {
         _, _, connection in
-        let credentials = connection?.peer.credentials
-        let certificate = connection?.peer.certificate
+        let credentials = connection.peer.credentials
+        let certificate = connection.peer.certificate
         let text =
             "\(credentials.map { "\($0.uid):\($0.gid)" } ?? "-") \(certificate.map { "[\($0.uris.joined(separator: " "))]" } ?? "-")"
         return Response(

@@ -22,16 +22,14 @@ import Testing
     }
 
     @Test func theResponderLearnsWhoAsks() async throws {
-        let peer: HTTPChannelHandler.Responder = { _, writer, channel in
-            try await writer.answer(channel.remoteAddress?.ipAddress ?? "nobody")
-        }
-        try await ListenerFixture.with(responder: peer) { fixture in
+        let peer: Responder = { _, channel, _ in Response(text: channel.remoteAddress?.ipAddress ?? "nobody") }
+        try await ListenerFixture.with(answering: peer) { fixture in
             let client = try await fixture.connect()
             try await client.request("GET", "/")
             #expect(try await client.response().body == "127.0.0.1")
         }
         let path = ListenerFixture.temporaryPath()
-        try await ListenerFixture.with(address: .unix(path: path, mode: 0o600), responder: peer) { fixture in
+        try await ListenerFixture.with(address: .unix(path: path, mode: 0o600), answering: peer) { fixture in
             let client = try await fixture.connect()
             try await client.request("GET", "/")
             #expect(try await client.response().body == "nobody")
@@ -51,7 +49,7 @@ import Testing
     }
 
     @Test func anAnswerToHEADSaysTheLengthOfTheBodyThatItLacks() async throws {
-        let respond: @Sendable (Request, any Channel, AcceptedConnection?) async -> Response = { request, _, _ in
+        let respond: Responder = { request, _, _ in
             let whole = Response(status: .ok, body: ResponseBody(byteBuffer: ByteBuffer(string: "whole")))
             return request.method == .head ? whole.createHeadResponse() : whole
         }
@@ -69,9 +67,9 @@ import Testing
     @Test func pipelinedRequestsAreAnsweredInTheirOrder() async throws {
         try await ListenerFixture.with { fixture in
             let client = try await fixture.connect()
-            let requests = (1...100).map { "GET /\($0) HTTP/1.1\r\nHost: test\r\n\r\n" }
+            let requests = (1...1000).map { "GET /\($0) HTTP/1.1\r\nHost: test\r\n\r\n" }
             try await client.send(requests.joined())
-            for number in 1...100 {
+            for number in 1...1000 {
                 #expect(try await client.response().body == "GET /\(number) ")
             }
         }

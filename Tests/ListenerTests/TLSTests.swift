@@ -183,7 +183,7 @@ struct TLSTests {
             var configuration = ListenerConfiguration(name: "door", address: .tcp(host: "127.0.0.1", port: 0))
             configuration.tls = tls
             let listener = Listener(
-                configuration: configuration, responder: ListenerFixture.echo(behind: Gate()),
+                configuration: configuration, answering: ListenerFixture.echo(behind: Gate()),
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
             let error = await #expect(throws: ListenerError.self) { _ = try await listener.bind() }
             guard case .certificateUnusable = error?.reason else {

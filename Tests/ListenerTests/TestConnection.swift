@@ -27,6 +27,7 @@ actor TestConnection {
     ) async throws -> TestConnection {
         let (arriving, continuation) = AsyncStream.makeStream(of: ByteBuffer.self)
         var bootstrap = ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(.seconds(Int64(Wait.seconds)))
             .channelOption(.autoRead, value: isReading)
             .channelOption(.allowRemoteHalfClosure, value: true)
             .channelInitializer { channel in

@@ -36,7 +36,8 @@ struct Adapters: Sendable {
         let metrics = PrometheusRegistry(help: MetricsHelp.texts)
         vault = try openVault(configuration.masterKey, logger)
         keys = try KeyRing(loading: configuration.keys)
-        let roots = try Files.certificates(configuration.apple.rootCertificateFiles)
+        let roots = try rootCertificates(configuration.apple.rootCertificateFiles)
+        if let path = configuration.apple.certificateAuthorityFile { try checkAuthorities(path) }
         let verifier = SignedDataVerifier(roots: roots, now: clock.now)
         let secrets = InstallationSecretSealer(vault: vault, now: clock.now)
         store = try await openStore(configuration.store, configuration.apps, secrets, dependencies)
@@ -78,11 +79,50 @@ struct Adapters: Sendable {
     }
 }
 
+/// Reads the certificates that Apple's signatures must lead to.
+///
+/// - Throws: `FileError` naming the file, what is wrong with it, and what to do.
+private func rootCertificates(_ paths: [String]) throws(FileError) -> [Certificate] {
+    do throws(FileError) {
+        return try Files.certificates(paths)
+    } catch {
+        throw FileError(
+            path: error.path,
+            problem: "\(error.problem); put the certificate there that `apple.rootCertificates` names: "
+                + "Apple's are at https://www.apple.com/certificateauthority/")
+    }
+}
+
+/// Looks at the authorities that are trusted instead of the system's: libcurl would say so at each call, and not at the start.
+///
+/// - Throws: `FileError` naming the file, what is wrong with it, and what to do.
+private func checkAuthorities(_ path: String) throws(FileError) {
+    do throws(FileError) {
+        try Files.checkAuthorities(path)
+    } catch {
+        throw FileError(
+            path: error.path,
+            problem: "\(error.problem); put the authorities there, in PEM, that "
+                + "`apple.certificateAuthorityFile` names")
+    }
+}
+
 /// Takes the master key, and tells of one that it made.
 ///
-/// - Throws: `SecretFileError` naming the file and what is wrong with it.
+/// - Throws: `SecretFileError` naming the file, what is wrong with it, and what to do.
 private func openVault(_ source: MasterKeySource, _ logger: Logger) throws(SecretFileError) -> SecretVault {
-    let (vault, isNew) = try SecretVault.open(source)
+    let (vault, isNew): (SecretVault, Bool)
+    do throws(SecretFileError) {
+        (vault, isNew) = try SecretVault.open(source)
+    } catch {
+        let remedy =
+            if case .made = source {
+                "the master key is kept beside the store, whose folder must be there and be Purser's own"
+            } else {
+                "put the master key there that `masterKey` names and the store is sealed under"
+            }
+        throw SecretFileError(path: error.path, problem: "\(error.problem); \(remedy)", isOfDisk: error.isOfDisk)
+    }
     if isNew {
         logger.notice(
             "Made a master key; keep a copy of it apart from the backups of the store, which leave it out",
@@ -111,10 +151,19 @@ private func openStore(
                 at: path, apps: apps, secrets: secrets, logger: dependencies.logger)
         } catch {
             // No start of this program will ever do better: the service manager need not try.
-            guard StoreCheck.isOfNewerVersion(path) else { throw error }
+            guard StoreCheck.isOfNewerVersion(path) else { throw error.cause == nil ? error : withRemedy(error) }
             throw ConfigurationError(problems: [ConfigurationProblem(.file(path), key: "store", error.message)])
         }
     }
+}
+
+/// What to do about a store that cannot be opened.
+private func withRemedy(_ error: ServiceError) -> ServiceError {
+    ServiceError(
+        error.reason,
+        "\(error.message) `store` names it; it and its folder must be Purser's own. `purser store check` examines it, "
+            + "`purser restore --replace` puts a backup in its place.",
+        cause: error.cause)
 }
 
 /// Tells of those secrets of the installation that are not simply there.

@@ -17,6 +17,7 @@ struct Listeners {
     let eventLoops: MultiThreadedEventLoopGroup
     let logger: Logger
     private let requestIDs = RequestIDs()
+    private let turns = EventLoopTurns()
 
     /// Listeners that are bound, with their addresses by name.
     struct Bound {
@@ -63,6 +64,7 @@ struct Listeners {
             makeRequestID: requestIDs.make, logger: logger)
         var listenerConfiguration = ListenerConfiguration(name, settings)
         listenerConfiguration.sharesRequestsByCaller = authenticator != nil
+        listenerConfiguration.refusal = handler.refusal
         if name == "webhook" {
             let apps = services.apps
             listenerConfiguration.holder = { Routes.webhookHolder(of: $0, from: $1, apps) }
@@ -71,9 +73,9 @@ struct Listeners {
             configuration: listenerConfiguration,
             answering: { request, channel, connection in
                 await handler.respond(
-                    to: request, from: channel, provenBy: PeerIdentity(connection?.peer),
-                    slot: connection?.slot)
-            }, answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
+                    to: request, from: channel, provenBy: PeerIdentity(connection.peer),
+                    slot: connection.slot)
+            }, answeringOverload: handler.shed, eventLoopGroup: eventLoops, turns: turns, logger: logger)
         try await bind(listener, name, in: &bound)
     }
 
@@ -94,9 +96,9 @@ struct Listeners {
         let listener = Listener(
             configuration: listenerConfiguration,
             answering: { request, channel, connection in
-                await handler.respond(to: request, from: channel, slot: connection?.slot)
+                await handler.respond(to: request, from: channel, slot: connection.slot)
             },
-            answeringOverload: handler.shed, eventLoopGroup: eventLoops, logger: logger)
+            answeringOverload: handler.shed, eventLoopGroup: eventLoops, turns: turns, logger: logger)
         try await bind(listener, name, in: &bound)
     }
 
@@ -116,11 +118,11 @@ struct Listeners {
 extension ConnectionSlot: RequestSlot {}
 
 extension PeerIdentity {
-    /// What a connection proves; nothing where there is none.
-    init(_ peer: ConnectionPeer?) {
+    /// What a connection proves.
+    init(_ peer: ConnectionPeer) {
         self.init(
-            unixPeer: (peer?.credentials).map { UnixPeer(uid: $0.uid, gid: $0.gid) },
-            certificate: (peer?.certificate).map { ClientCertificate(uris: $0.uris, notAfter: $0.notAfter) })
+            unixPeer: (peer.credentials).map { UnixPeer(uid: $0.uid, gid: $0.gid) },
+            certificate: (peer.certificate).map { ClientCertificate(uris: $0.uris, notAfter: $0.notAfter) })
     }
 }
 
