@@ -168,11 +168,14 @@ extension Call {
         case .success(let response):
             let origin = response.origin(to: request.operation)
             let isAnswered = origin != .inBetween && response.status < 500
-            client.breakers.record(isAnswered ? .answered : .failed, of: permit, in: environment)
+            client.breakers.record(
+                isAnswered ? .answered : .failed, of: permit, in: environment,
+                cause: isAnswered ? nil : "status \(response.status)\(origin == .inBetween ? ", not from Apple" : "")")
             guard response.status != 401, origin != .inBetween else { return }
             client.unauthorized.noteAnswer(response.status, keyID: token.keyID, app: terms.app, in: environment)
         case .failure(let error):
-            client.breakers.record(CircuitBreaker.Verdict(error, within: remaining), of: permit, in: environment)
+            client.breakers.record(
+                CircuitBreaker.Verdict(error, within: remaining), of: permit, in: environment, cause: "\(error)")
         }
     }
 

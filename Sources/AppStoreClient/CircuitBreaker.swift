@@ -159,10 +159,13 @@ final class CircuitBreakers: Sendable {
     }
 
     /// Takes note of how a call ended.
+    ///
+    /// `cause`: what failed, for the line that tells of an outage; asked for if there is such a line.
     func record(
-        _ verdict: CircuitBreaker.Verdict, of permit: CircuitBreaker.Permit, in environment: AppStoreEnvironment
+        _ verdict: CircuitBreaker.Verdict, of permit: CircuitBreaker.Permit, in environment: AppStoreEnvironment,
+        cause: @autoclosure () -> String? = nil
     ) {
-        change(environment, else: ()) { $0.record(verdict, of: permit, at: $1) }
+        change(environment, else: (), cause: cause) { $0.record(verdict, of: permit, at: $1) }
     }
 
     /// The present state of an environment's breaker.
@@ -171,7 +174,7 @@ final class CircuitBreakers: Sendable {
     }
 
     private func change<Result: Sendable>(
-        _ environment: AppStoreEnvironment, else missing: Result,
+        _ environment: AppStoreEnvironment, else missing: Result, cause: () -> String? = { nil },
         _ body: (inout CircuitBreaker, ContinuousClock.Instant) -> Result
     ) -> Result {
         let now = clock.monotonicNow()
@@ -182,7 +185,7 @@ final class CircuitBreakers: Sendable {
             breakers[environment] = breaker
             return (result, before, Kind(breaker.state))
         }
-        if let before, let after, after != before { tell(after, after: before, environment) }
+        if let before, let after, after != before { tell(after, after: before, environment, cause()) }
         return result
     }
 
@@ -203,9 +206,10 @@ final class CircuitBreakers: Sendable {
     }
 
     /// One line when an outage begins and one when it is over, however often somebody has looked in between.
-    private func tell(_ kind: Kind, after before: Kind, _ environment: AppStoreEnvironment) {
+    private func tell(_ kind: Kind, after before: Kind, _ environment: AppStoreEnvironment, _ cause: String?) {
         gauges[environment]?.record(kind == .closed ? 0 : 1)
-        let metadata: Logger.Metadata = ["environment": "\(environment.rawValue)", "state": "\(kind.rawValue)"]
+        var metadata: Logger.Metadata = ["environment": "\(environment.rawValue)", "state": "\(kind.rawValue)"]
+        if let cause { metadata["cause"] = "\(cause)" }
         switch (before, kind) {
         case (.closed, _): logger.error("Apple fails: no calls but one at a time that looks", metadata: metadata)
         case (_, .closed): logger.notice("Apple answers again", metadata: metadata)

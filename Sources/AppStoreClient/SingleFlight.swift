@@ -108,7 +108,9 @@ final class SingleFlight<Key: Hashable & Sendable, Value: Sendable>: Sendable {
 
     /// Starts the work on this thread, which most of it never leaves before it waits for the network.
     private func start(_ key: Key, _ id: UInt64, _ deadline: CallDeadline, _ work: @escaping Work) {
-        let task = Task.immediate { finish(key, id, await work(deadline)) }
+        // On the event loop of whoever asks, if it is on one; the task of whoever asks keeps the executor.
+        let executor = withUnsafeCurrentTask { $0?.unownedTaskExecutor?.asTaskExecutor() }
+        let task = Task.immediate(executorPreference: executor) { finish(key, id, await work(deadline)) }
         let isWanted = flights.withLock { flights in
             guard flights[key]?.id == id else { return false }
             flights[key]?.task = task

@@ -2,6 +2,9 @@
 #define CCURL_SHIM_H
 
 #include <curl/curl.h>
+// Swift's Glibc leaves these out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 #if LIBCURL_VERSION_NUM < 0x075800
 #error "libcurl 7.88.0 or later is required"
@@ -73,6 +76,18 @@ static inline const curl_version_info_data *_Nullable ccurl_version_info(void) {
 
 static inline CURLMcode ccurl_multi_setopt_long(CURLM *_Nonnull multi, CURLMoption option, long value) {
     return curl_multi_setopt(multi, option, value);
+}
+
+static inline CURLMcode ccurl_multi_set_socket_callback(
+    CURLM *_Nonnull multi, curl_socket_callback _Nonnull value, void *_Nullable address) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_SOCKETDATA, address);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_SOCKETFUNCTION, value) : code;
+}
+
+static inline CURLMcode ccurl_multi_set_timer_callback(
+    CURLM *_Nonnull multi, curl_multi_timer_callback _Nonnull value, void *_Nullable address) {
+    CURLMcode code = curl_multi_setopt(multi, CURLMOPT_TIMERDATA, address);
+    return code == CURLM_OK ? curl_multi_setopt(multi, CURLMOPT_TIMERFUNCTION, value) : code;
 }
 
 #endif

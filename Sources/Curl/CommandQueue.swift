@@ -1,3 +1,5 @@
+import CCurl
+import Glibc
 import Synchronization
 
 /// What callers ask of the loop.
@@ -29,19 +31,13 @@ struct TransferID: Hashable, Sendable {
 final class CommandQueue: Sendable {
     private struct State {
         var commands: [Command] = []
-        /// What to wake, until the loop lets go of it.
-        var multi: MultiHandle?
         var isClosed = false
     }
 
-    private let state: Mutex<State>
+    private let state = Mutex(State())
+    private let signal: WakeUpSignal
 
-    /// The handle that is woken, until ``stopWaking()``.
-    var multi: MultiHandle? { state.withLock { $0.multi } }
-
-    init(waking multi: MultiHandle) {
-        state = Mutex(State(multi: multi))
-    }
+    init(waking signal: WakeUpSignal) { self.signal = signal }
 
     /// Adds a command, and wakes the loop if it may be waiting: it takes all commands at once, so one wake-up serves
     /// all that come before it does.
@@ -49,12 +45,14 @@ final class CommandQueue: Sendable {
     /// - Parameter command: What to do.
     /// - Returns: False if the loop has ended, so that the command will not be looked at.
     func submit(_ command: Command) -> Bool {
-        state.withLock { state in
-            guard !state.isClosed else { return false }
-            if state.commands.isEmpty { state.multi?.wakeUp() }
+        let (isTaken, isFirst) = state.withLock { state in
+            guard !state.isClosed else { return (false, false) }
             state.commands.append(command)
-            return true
+            return (true, state.commands.count == 1)
         }
+        // Without the lock, which the loop wants as soon as it is awake.
+        if isFirst { signal.give() }
+        return isTaken
     }
 
     /// Takes all commands, in their order.
@@ -66,9 +64,6 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Lets go of the multi handle; commands are still taken in.
-    func stopWaking() { state.withLock { $0.multi = nil } }
-
     /// Takes the last commands; no others are taken in from here on.
     func close() -> [Command] {
         state.withLock { state in
@@ -77,4 +72,23 @@ final class CommandQueue: Sendable {
             return state.commands
         }
     }
+}
+
+/// Wakes the loop, from any thread.
+///
+/// Source: eventfd(2)
+final class WakeUpSignal: Sendable {
+    let descriptor: CInt
+
+    init() throws(CurlError) {
+        descriptor = eventfd(0, CInt(EFD_CLOEXEC | EFD_NONBLOCK))
+        guard descriptor >= 0 else { throw CurlError(errno: errno, during: "eventfd") }
+    }
+
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Ends the current or the next wait.
+    ///
+    /// It cannot fail: the counter holds more signals than a process can give.
+    func give() { eventfd_write(descriptor, 1) }
 }

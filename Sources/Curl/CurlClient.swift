@@ -18,9 +18,12 @@ package final class CurlClient: Sendable {
     /// - Throws: ``CurlError`` when libcurl is too old, lacks HTTP/2 or cannot be initialised.
     package init(configuration: CurlConfiguration = CurlConfiguration()) throws(CurlError) {
         try CurlLibrary.initialize()
-        let queue = CommandQueue(waking: try MultiHandle(configuration))
+        let signal = try WakeUpSignal()
+        let queue = CommandQueue(waking: signal)
         self.queue = queue
-        let thread = Thread { MultiLoop(queue, configuration).run() }
+        // Taken out by the thread, so that the loop alone holds it and closes all connections when it lets go.
+        let handover = Mutex<MultiHandle?>(try MultiHandle(configuration, SocketWatch(signal)))
+        let thread = Thread { MultiLoop(handover.withLock { $0.take() }, queue, configuration).run() }
         thread.start()
         // Before the start, and within the thread as long as `start()` has not returned, a name does not reach the kernel,
         // and so not `top -H`.

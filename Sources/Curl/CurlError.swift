@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// Why a transfer brought no response, in curl's words.
 ///
@@ -59,6 +60,16 @@ package struct CurlError: Error, Sendable {
         self.kind = .other
         self.code = Int(code.rawValue)
         self.text = String(cString: curl_multi_strerror(code))
+        self.detail = ""
+        self.operation = operation
+        self.requestMayHaveBeenSent = false
+    }
+
+    /// A failure of the system.
+    init(errno number: CInt, during operation: String) {
+        self.kind = .other
+        self.code = Int(number)
+        self.text = String(cString: strerror(number))
         self.detail = ""
         self.operation = operation
         self.requestMayHaveBeenSent = false

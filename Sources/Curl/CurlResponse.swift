@@ -34,6 +34,9 @@ package struct CurlHeaders: Sendable {
         var value: Range<Int>
     }
 
+    /// Room that is made at once, enough for most responses.
+    private static let (usualBytes, usualFields) = (512, 16)
+
     /// All names and values, one after the other.
     private var bytes: [UInt8] = []
     private var fields: [Field] = []
@@ -49,6 +52,10 @@ package struct CurlHeaders: Sendable {
     }
 
     mutating func append(name: some Collection<UInt8>, value: some Collection<UInt8>) {
+        if fields.isEmpty {
+            bytes.reserveCapacity(Self.usualBytes)
+            fields.reserveCapacity(Self.usualFields)
+        }
         let start = bytes.count
         bytes.append(contentsOf: name)
         let middle = bytes.count

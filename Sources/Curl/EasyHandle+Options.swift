@@ -79,6 +79,9 @@ extension EasyHandle {
     }
 
     private func setTCP(_ configuration: CurlConfiguration) throws(CurlError) {
+        // Connections are few and last, so each may ask the resolver: an address that has changed, or a name that is back, is
+        // used by the next one, and not a minute later.
+        try set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
         try set(CURLOPT_TCP_KEEPALIVE, 1)
         try set(CURLOPT_TCP_NODELAY, 1)
         // A connection whose peer has vanished would otherwise swallow requests for the quarter of an hour in which the
@@ -126,7 +129,7 @@ extension EasyHandle {
                 case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
                     UInt8(ascii: "a")...UInt8(ascii: "z"):
                     true
-                default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+                default: "-!#$%&'*+.^_`|~".utf8.contains(byte)
                 }
             }
     }

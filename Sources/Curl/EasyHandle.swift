@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// An easy handle of curl: the options, the state and the results of one transfer at a time.
 ///
@@ -46,11 +47,13 @@ final class EasyHandle {
 
     /// Sets a text option; curl keeps a copy.
     func set(_ option: CURLoption, _ value: String?) throws(CurlError) {
-        // C would see the text end here.
-        if let value, value.utf8.contains(0) {
-            throw CurlError(CURLE_BAD_FUNCTION_ARGUMENT, during: "curl_easy_setopt")
+        guard let value else { return try check(ccurl_easy_setopt_string(pointer, option, nil)) }
+        let length = value.utf8.count
+        let code = value.withCString { text in
+            // C would see a text with a zero end there.
+            strlen(text) == length ? ccurl_easy_setopt_string(pointer, option, text) : CURLE_BAD_FUNCTION_ARGUMENT
         }
-        try check(ccurl_easy_setopt_string(pointer, option, value))
+        try check(code)
     }
 
     func set(_ option: CURLoption, _ value: UnsafeMutableRawPointer) throws(CurlError) {

@@ -2,14 +2,17 @@ import CCurl
 
 /// A multi handle of curl: the transfers under way, and the connections and addresses that they share.
 ///
-/// `@unchecked Sendable`: the thread of ``MultiLoop`` alone calls its methods, except ``wakeUp()``, which curl allows
-/// from any thread while the handle lives, as it does as long as there is a reference to this object.
+/// `@unchecked Sendable`: it is made by whoever makes the client and handed to the thread of ``MultiLoop``, which alone
+/// calls its methods.
 final class MultiHandle: @unchecked Sendable {
     private let pointer: UnsafeMutableRawPointer
+    private let watch: SocketWatch
 
-    init(_ configuration: CurlConfiguration) throws(CurlError) {
+    init(_ configuration: CurlConfiguration, _ watch: SocketWatch) throws(CurlError) {
         guard let pointer = curl_multi_init() else { throw CurlError(CURLE_FAILED_INIT, during: "curl_multi_init") }
         self.pointer = pointer
+        self.watch = watch
+        try setCallbacks()
         try set(CURLMOPT_PIPELINING, CURLPIPE_MULTIPLEX)
         try setMaximumConnectionsPerHost(configuration.maximumConnectionsPerHost)
         try set(CURLMOPT_MAX_CONCURRENT_STREAMS, configuration.maximumConcurrentTransfers)
@@ -44,10 +47,19 @@ final class MultiHandle: @unchecked Sendable {
         try check(curl_multi_remove_handle(pointer, easy.pointer), "curl_multi_remove_handle")
     }
 
-    /// Does all that can be done without waiting.
-    func perform() throws(CurlError) {
+    /// Does what is due by the time; what has been added is.
+    func runTimer() throws(CurlError) {
+        if watch.takeTimer() { try act(CURL_SOCKET_TIMEOUT, 0) }
+    }
+
+    /// Waits until there is something to do, a signal is given or the time is over, and does what the sockets allow.
+    func waitAndWork(atMost limit: Duration) throws(CurlError) {
+        for event in try watch.wait(atMost: limit) { try act(event.socket, event.readiness) }
+    }
+
+    private func act(_ socket: curl_socket_t, _ readiness: CInt) throws(CurlError) {
         var running: Int32 = 0
-        try check(curl_multi_perform(pointer, &running), "curl_multi_perform")
+        try check(curl_multi_socket_action(pointer, socket, readiness, &running), "curl_multi_socket_action")
     }
 
     /// The next transfer that has ended, which stays in the multi handle until it is removed.
@@ -59,14 +71,24 @@ final class MultiHandle: @unchecked Sendable {
         return nil
     }
 
-    /// Waits until there is something to do for a transfer, ``wakeUp()`` is called or the time is over.
-    func poll(atMost timeout: Duration) throws(CurlError) {
-        try check(curl_multi_poll(pointer, nil, 0, Int32(clamping: timeout.milliseconds), nil), "curl_multi_poll")
+    /// Lets curl say what to wait for; the address is good until `curl_multi_cleanup` has returned.
+    private func setCallbacks() throws(CurlError) {
+        let address = Unmanaged.passUnretained(watch).toOpaque()
+        let watchSocket: curl_socket_callback = { _, socket, wanted, address, _ in
+            SocketWatch.at(address)?.watch(socket, wanted)
+            return 0
+        }
+        let setTimer: curl_multi_timer_callback = { _, milliseconds, address in
+            SocketWatch.at(address)?.setTimer(milliseconds)
+            return 0
+        }
+        try check(ccurl_multi_set_socket_callback(pointer, watchSocket, address), "curl_multi_setopt")
+        try check(ccurl_multi_set_timer_callback(pointer, setTimer, address), "curl_multi_setopt")
     }
+}
 
-    /// Ends the current or the next ``poll(atMost:)``.
-    ///
-    /// The only method for any thread. It can fail only because the pipe behind it is full, and then the poll wakes up
-    /// anyway.
-    func wakeUp() { _ = curl_multi_wakeup(pointer) }
+extension SocketWatch {
+    fileprivate static func at(_ address: UnsafeMutableRawPointer?) -> SocketWatch? {
+        address.map { Unmanaged<SocketWatch>.fromOpaque($0).takeUnretainedValue() }
+    }
 }

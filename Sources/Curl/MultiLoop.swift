@@ -6,13 +6,13 @@ import CCurl
 /// first: the network, a command or a deadline. Nothing in a turn blocks but that wait.
 final class MultiLoop {
     /// Handles kept for further transfers.
-    private static let maximumIdleHandles = 32
+    private static let maximumIdleHandles = 64
     /// How long a wait may last when nothing is under way; commands end it at once.
     private static let longestWait = Duration.seconds(60)
 
     private let configuration: CurlConfiguration
     private let queue: CommandQueue
-    /// Let go of when the loop ends; nobody but the queue shares it.
+    /// Let go of when the loop ends.
     private var multi: MultiHandle?
     /// Everything that has been started and is not over, under way or waiting.
     private var transfers: [TransferID: Transfer] = [:]
@@ -26,8 +26,8 @@ final class MultiLoop {
     private var stopWaiters: [CheckedContinuation<Void, Never>] = []
     private var isStopping = false
 
-    init(_ queue: CommandQueue, _ configuration: CurlConfiguration) {
-        multi = queue.multi
+    init(_ multi: MultiHandle?, _ queue: CommandQueue, _ configuration: CurlConfiguration) {
+        self.multi = multi
         self.queue = queue
         self.configuration = configuration
     }
@@ -45,13 +45,13 @@ final class MultiLoop {
         queue.takeAll().forEach(apply)
         guard !isStopping else { return }
         startWaitingTransfers(multi)
-        try multi.perform()
+        try multi.runTimer()
         while let (pointer, code) = multi.nextCompletion() {
             guard let transfer = Transfer.of(pointer), let easy = transfer.easy else { continue }
             finish(transfer, with: transfer.result(code, on: easy))
         }
         failOverdueTransfers()
-        try multi.poll(atMost: timeToWait())
+        try multi.waitAndWork(atMost: timeToWait())
     }
 
     private func timeToWait() -> Duration {
@@ -162,7 +162,6 @@ final class MultiLoop {
             finish(transfer, with: .failure(Self.ending(failure, transfer.requestMayHaveBeenSent)))
         }
         idleHandles = []
-        queue.stopWaking()
         multi = nil
         for command in queue.close() {
             switch command {

@@ -43,7 +43,7 @@ struct CircuitBreakerTests {
             logger: log.logger)
         func call(_ verdict: CircuitBreaker.Verdict) {
             guard case .admitted(let permit) = breakers.admit(.production) else { return }
-            breakers.record(verdict, of: permit, in: .production)
+            breakers.record(verdict, of: permit, in: .production, cause: verdict == .failed ? "no address" : nil)
         }
         for _ in 0..<3600 {
             call(.failed)
@@ -56,6 +56,7 @@ struct CircuitBreakerTests {
             log.lines.filter { $0.level > .debug }.map(\.message) == [
                 "Apple fails: no calls but one at a time that looks", "Apple answers again",
             ])
+        #expect(log.lines.filter { $0.level > .debug }.map(\.metadata["cause"]) == ["no address", nil])
     }
 
     @Test func `many failures at once are no outage, and one answer in between begins anew`() {

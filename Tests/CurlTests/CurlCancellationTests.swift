@@ -103,4 +103,46 @@ struct CurlCancellationTests {
             #expect(next.status == 200)
         }
     }
+
+    @Test("Each request ends once, whatever is sent, cancelled and asked in between", arguments: [1, 2] as [UInt64])
+    func anyOrder(_ seed: UInt64) async throws {
+        /// What becomes of a request: cancelled after so many heartbeats, or answered.
+        struct Plan {
+            let isAnswered: Bool
+            let heartbeats: Int
+            let isCancelled: Bool
+        }
+        var random = SeededRandom(seed: seed)
+        let plans = (0..<300).map { _ in
+            let isAnswered = Int.random(in: 0..<4, using: &random) > 0
+            return Plan(
+                isAnswered: isAnswered, heartbeats: Int.random(in: 0..<8, using: &random),
+                isCancelled: !isAnswered || Bool.random(using: &random))
+        }
+        let silence = LoopbackServer.Silence()
+        try await CurlFixture.run(
+            configure: { $0.maximumConcurrentTransfers = 9 },
+            handler: { $0.path == "/never" ? try await silence.answer($0) : .init("hello") },
+            during: { client, server in
+                let url = server.url
+                let outcomes = await withTaskGroup(of: (Plan, CurlError?).self) { group in
+                    for plan in plans {
+                        group.addTask {
+                            let request = CurlRequest.patient(.get, url + (plan.isAnswered ? "/" : "/never"))
+                            let task = Task { await CurlFixture.failure(of: request, by: client) }
+                            for _ in 0..<plan.heartbeats { #expect(await client.heartbeat()) }
+                            if plan.isCancelled { task.cancel() }
+                            return (plan, await task.value)
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(outcomes.count == plans.count)
+                for (plan, error) in outcomes {
+                    if !plan.isAnswered { #expect(error?.kind == .cancelled) }
+                    if !plan.isCancelled { #expect(error == nil, "\(String(describing: error))") }
+                    #expect(error == nil || error?.kind == .cancelled, "\(String(describing: error))")
+                }
+            })
+    }
 }

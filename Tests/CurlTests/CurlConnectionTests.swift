@@ -100,6 +100,15 @@ struct CurlConnectionTests {
             })
     }
 
+    @Test("A server whose certificate has expired is refused before the request")
+    func expiredCertificate() async throws {
+        var options = LoopbackServer.Options()
+        options.certificateLifetime = -3_600
+        try await CurlFixture.run(options) { client, server in
+            try await Self.expectTLSFailure(client, server, server.url)
+        }
+    }
+
     @Test("A server of another name is refused before the request")
     func otherHostName() async throws {
         var options = LoopbackServer.Options()

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOPosix
 import Synchronization
+import TestSupport
 
 /// A forward proxy on a loopback port that knows only CONNECT.
 ///
@@ -69,6 +70,7 @@ struct LoopbackProxy: Sendable {
         _ outbound: NIOAsyncChannelOutboundWriter<ByteBuffer>, toPort port: Int
     ) async throws {
         let server = try await ClientBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .connectTimeout(.seconds(Int64(Wait.seconds)))
             .connect(host: "127.0.0.1", port: port) { channel in
                 channel.eventLoop.makeCompletedFuture { try Connection(wrappingChannelSynchronously: channel) }
             }

@@ -92,14 +92,16 @@ struct TLSAuthority: Sendable {
 
     /// A server's configuration with a new certificate for the local machine, good for 90 days.
     ///
+    /// It is also for a name that no resolver knows (RFC 6761, section 6.2), for tests in which the name is what matters.
+    ///
     /// - Parameter now: the real time, by which clients judge the certificate.
     /// - Returns: TLS 1.2 or later; the protocols to negotiate are the listener's business.
     /// - Throws: `OpenSSLError`, `NIOSSLError`
     func serverConfiguration(at now: Date) throws -> TLSConfiguration {
         let serverKey = try IssuingKey(generating: .p256)
         let server = try CertificateBuilder.server(
-            [.dns("localhost"), .ipAddress("127.0.0.1"), .ipAddress("::1")], notBefore: now - 86_400,
-            notAfter: now + 90 * 86_400
+            [.dns("localhost"), .dns("appstore.test"), .ipAddress("127.0.0.1"), .ipAddress("::1")],
+            notBefore: now - 86_400, notAfter: now + 90 * 86_400
         ).issued(to: serverKey.subjectPublicKeyInfo(), by: certificate, key: key)
         let keyPEM = try serverKey.pkcs8PEM().withUnsafeBytes { Array($0) }
         var configuration = TLSConfiguration.makeServerConfiguration(
