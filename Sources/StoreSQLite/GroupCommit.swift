@@ -97,23 +97,23 @@ final class GroupCommit: Sendable {
     ///
     /// - Returns: what tells each how it ended, to be called outside of the database.
     private func commit(_ writes: [PendingWrite], in database: Database) -> [@Sendable () -> Void] {
-        let changesBefore = database.totalChangesCount
         do {
+            var changesBefore = database.totalChangesCount
             // Mostly none fails, and a savepoint copies every page that its write changes.
             if let endings = try commitWithoutSavepoints(writes, in: database) {
-                committed(changes: database.totalChangesCount - changesBefore)
+                committed(changes: database.totalChangesCount - changesBefore, nil)
                 return endings
             }
             var endings: [@Sendable () -> Void] = []
+            var diskFailure: DatabaseError?
+            changesBefore = database.totalChangesCount
             try database.inCachedTransaction {
-                for write in writes { endings.append(try run(write, in: database)) }
+                for write in writes { endings.append(try run(write, in: database, &diskFailure)) }
             }
-            committed(changes: database.totalChangesCount - changesBefore)
+            committed(changes: database.totalChangesCount - changesBefore, diskFailure)
             return endings
         } catch {
-            if let error = error as? DatabaseError, StoreFailure.isOfDisk(error.resultCode) {
-                outage.failed(StoreFailure.cause(error))
-            }
+            if let failure = StoreFailure.ofDisk(error) { outage.failed(StoreFailure.cause(failure)) }
             return writes.map { write in { write.fail(error) } }
         }
     }
@@ -143,23 +143,33 @@ final class GroupCommit: Sendable {
         return endings
     }
 
-    private func committed(changes: Int) {
+    /// Takes note of a transaction; `diskFailure`: of one of its writes, which was undone alone.
+    private func committed(changes: Int, _ diskFailure: DatabaseError?) {
         commits.add(1, ordering: .relaxed)
-        // A transaction that has changed nothing has not needed the disk.
-        if changes > 0 { outage.succeeded() }
+        if let diskFailure {
+            outage.failed(StoreFailure.cause(diskFailure))
+        } else if changes > 0 {
+            // A transaction that has changed nothing has not needed the disk.
+            outage.succeeded()
+        }
     }
 
     /// Runs one write.
     ///
+    /// `diskFailure`: is told if the disk is why it failed.
+    ///
     /// - Returns: what tells it how it ended, if the transaction is committed.
     /// - Throws: what ended the whole transaction.
-    private func run(_ write: PendingWrite, in database: Database) throws -> @Sendable () -> Void {
+    private func run(
+        _ write: PendingWrite, in database: Database, _ diskFailure: inout DatabaseError?
+    ) throws -> @Sendable () -> Void {
         var succeed: (@Sendable () -> Void)?
         do {
             try database.inCachedSavepoint { succeed = try write.run(database) }
         } catch {
             // SQLite takes the whole transaction back by itself when the disk is full or fails.
             guard database.isInsideTransaction else { throw error }
+            diskFailure = diskFailure ?? StoreFailure.ofDisk(error)
             return { write.fail(error) }
         }
         guard let succeed else { throw DatabaseError(message: "a write without a result") }

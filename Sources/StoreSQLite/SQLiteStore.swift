@@ -24,6 +24,7 @@ package final class SQLiteStore: Sendable {
     let commits: GroupCommit
     private let glances: GroupRead
     let truncation: LogTruncation
+    let fresh = FreshNotifications()
     let files: StoreFileWatch
     /// Whether nothing can be written at present.
     let outage: Outage
@@ -124,7 +125,7 @@ package final class SQLiteStore: Sendable {
             // Savepoints and sorts keep their pages in memory. Not before: a migration's index may sort a whole table.
             try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
             if !apps.isEmpty {
-                try pool.write { database in for app in apps { try AppSettingRow.save(app, in: database) } }
+                try pool.write { try AppSettingRow.save(apps, in: $0) }
             }
             let opened = try secrets.map { try OpenedSecrets.open(with: $0, in: pool) }
             let glances = try GroupRead(file: file, configuration: configuration(file))
@@ -192,7 +193,7 @@ extension SQLiteStore {
     }
 
     private func noteReadFailure(_ error: any Error) {
-        guard let error = error as? DatabaseError, StoreFailure.isOfDisk(error.resultCode),
+        guard let error = StoreFailure.ofDisk(error),
             // Damage is of some pages: most reads succeed.
             error.resultCode != .SQLITE_CORRUPT
         else { return }
@@ -260,11 +261,13 @@ enum StoreFailure {
         "SQLite \(error.extendedResultCode): \(error.message ?? "no message")"
     }
 
-    /// Whether an error is the disk's or the file's, and not that of one statement, or of somebody who reads for long.
-    static func isOfDisk(_ code: ResultCode) -> Bool {
-        switch code {
-        case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_CANTOPEN: true
-        default: false
+    /// The error if it is the disk's or the file's; nil for that of one statement, or of somebody who reads for long.
+    static func ofDisk(_ error: any Error) -> DatabaseError? {
+        guard let error = error as? DatabaseError else { return nil }
+        switch error.resultCode {
+        case .SQLITE_FULL, .SQLITE_READONLY, .SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_IOERR, .SQLITE_CANTOPEN:
+            return error
+        default: return nil
         }
     }
 

@@ -70,4 +70,10 @@ extension Schema {
 
         DROP TABLE keyTakeover;
         """
+
+    /// The column of migration 0019.
+    static let keysOfDirectories = """
+        -- Which private key a directory has brought, by its public half; NULL where no directory has the key.
+        ALTER TABLE keyHistory ADD COLUMN directoryFingerprint TEXT;
+        """
 }

@@ -180,6 +180,12 @@ enum Schema {
         migrator.registerMigration("0018 unprocessed notifications by app") { database in
             try database.execute(sql: unprocessedNotificationsByApp)
         }
+        migrator.registerMigration("0019 keys of directories") { database in
+            try database.execute(sql: keysOfDirectories)
+        }
+        migrator.registerMigration("0020 counts of deliveries") { database in
+            try database.execute(sql: countsOfDeliveries)
+        }
         return migrator
     }
 

@@ -56,6 +56,15 @@ enum StoreIntegrity {
             "a delivery whose state and next attempt disagree"
         ),
         (
+            """
+            (SELECT 1 FROM (
+                SELECT app, state, count FROM deliveryCount
+                UNION ALL SELECT app, state, -count(*) FROM delivery WHERE endedAt IS NULL GROUP BY app, state)
+            GROUP BY app, state HAVING sum(count) <> 0)
+            """,
+            "a count of deliveries under way that is wrong"
+        ),
+        (
             "notification WHERE NOT EXISTS (SELECT 1 FROM notificationContent AS c WHERE c.position = notification.position)",
             "a notification without its content"
         ),

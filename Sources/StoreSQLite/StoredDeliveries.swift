@@ -107,18 +107,20 @@ extension SQLiteStore: DeliveryStore {
 
     package func deliveryBacklog() async throws(ServiceError) -> [DeliveryBacklog] {
         try await read("count the deliveries under way") { database in
-            // The groups are in the order of the partial index, which holds what has not ended alone.
-            try Row.fetchAll(
-                database,
+            let oldest = try database.cachedStatement(
                 sql: """
-                    SELECT app, state, count(*) AS count, min(createdAt) AS oldest, min(deadline) AS nearest FROM delivery
-                    WHERE endedAt IS NULL AND app > '' GROUP BY app, state
-                    """
-            ).map { row in
-                DeliveryBacklog(
-                    app: try row.value("app"), state: try row.known("state"),
-                    count: try row.value("count"), oldestCreatedAt: try row.date("oldest"),
-                    nearestDeadline: try row.date("nearest"))
+                    SELECT createdAt FROM delivery WHERE app = ? AND state = ? AND endedAt IS NULL ORDER BY id LIMIT 1
+                    """)
+            let counts = try database.cachedStatement(
+                sql: "SELECT app, state, count FROM deliveryCount WHERE app > '' AND count > 0")
+            return try Row.fetchAll(counts).compactMap { row in
+                let (app, state) = (try row.value("app", as: String.self), try row.value("state", as: String.self))
+                let first = try Int64.fetchOne(oldest, arguments: [app, state])
+                return try first.map { createdAt in
+                    DeliveryBacklog(
+                        app: app, state: try row.known("state"), count: try row.value("count"),
+                        oldestCreatedAt: Date(milliseconds: createdAt))
+                }
             }
         }
     }
@@ -148,22 +150,9 @@ extension DeliveryRow {
     /// A page of an app's deliveries, newest first.
     fileprivate static func page(_ database: Database, app: String, _ query: DeliveryQuery) throws -> [Delivery] {
         if let user = query.user { return try page(database, app: app, query, of: user) }
-        var conditions = Conditions()
-        conditions.add("app = ?", app)
-        // The most selective filter finds the rows, the others pick from them.
-        if let caseID = query.caseID { conditions.add("caseId = ?", caseID) }
-        let isOfCase = query.caseID != nil
-        if let transaction = query.transactionID {
-            conditions.add(isOfCase ? "+transactionId = ?" : "transactionId = ?", transaction)
-        }
-        let isOfFew = isOfCase || query.transactionID != nil
-        add(query.states, to: &conditions, isOfFew: isOfFew)
-        if let environment = query.environment { conditions.add("+environment = ?", environment.rawValue) }
-        if let before = query.before { conditions.add("id < ?", before) }
+        let (sql, arguments) = list(app: app, query)
         let rows = try Row.fetchCursor(
-            database.cachedStatement(
-                sql: "SELECT \(DeliveryRow.columns) FROM delivery WHERE \(conditions.sql) ORDER BY id DESC"),
-            arguments: conditions.arguments)
+            database.cachedStatement(sql: "\(sql) ORDER BY id DESC"), arguments: arguments)
         var page: [Delivery] = []
         while page.count < query.limit, let row = try rows.next() {
             if let since = query.since {
@@ -175,6 +164,38 @@ extension DeliveryRow {
             page.append(try DeliveryRow(row, from: database).withOwner(database))
         }
         return page
+    }
+
+    /// The query for a list, without its order: by case or transaction, of which there are few; else state by state, each in
+    /// the order of its index, which SQLite merges.
+    private static func list(app: String, _ query: DeliveryQuery) -> (sql: String, arguments: StatementArguments) {
+        let states = query.states.sorted { $0.rawValue < $1.rawValue }
+        var shared = Conditions()
+        shared.add("app = ?", app)
+        if let environment = query.environment { shared.add("+environment = ?", environment.rawValue) }
+        if let before = query.before { shared.add("id < ?", before) }
+        var branches: [Conditions] = []
+        if query.caseID != nil || query.transactionID != nil {
+            if let caseID = query.caseID { shared.add("caseId = ?", caseID) }
+            if let transaction = query.transactionID {
+                shared.add(query.caseID == nil ? "transactionId = ?" : "+transactionId = ?", transaction)
+            }
+            if !states.isEmpty {
+                shared.add("+state IN (\(SQLiteStore.placeholders(states.count)))", states.map(\.rawValue))
+            }
+            branches = [shared]
+        } else {
+            branches = (states.isEmpty ? Delivery.State.allCases : states).map { state in
+                var branch = shared
+                branch.add("state = ?", state.rawValue)
+                branch.add(state.isFinal ? "endedAt IS NOT NULL" : "endedAt IS NULL", [])
+                return branch
+            }
+        }
+        return (
+            branches.map { "SELECT \(columns) FROM delivery WHERE \($0.sql)" }.joined(separator: " UNION ALL "),
+            branches.reduce(into: []) { $0 += $1.arguments }
+        )
     }
 
     /// A page of a user's deliveries: those whose present user it is, of which there are few.
@@ -190,17 +211,6 @@ extension DeliveryRow {
             .filter { $0.createdAt >= query.since ?? .distantPast }
             .filter { query.before == nil || $0.id < query.before ?? "" }
         return Array(wanted.sorted { $0.id > $1.id }.prefix(query.limit))
-    }
-
-    private static func add(_ states: Set<Delivery.State>, to conditions: inout Conditions, isOfFew: Bool) {
-        guard let state = states.first else { return }
-        if states.count == 1, !isOfFew {
-            conditions.add("state = ?", state.rawValue)
-            conditions.add(state.isFinal ? "endedAt IS NOT NULL" : "endedAt IS NULL", [])
-        } else {
-            let names = states.map(\.rawValue).sorted()
-            conditions.add("+state IN (\(SQLiteStore.placeholders(names.count)))", names)
-        }
     }
 }
 

@@ -21,10 +21,7 @@ extension SQLiteStore: EventStore {
 
     package func eventPosition(before date: Date) async throws(ServiceError) -> Int64 {
         try await read("find a time among the events") { database in
-            let start =
-                try Int64.fetchOne(
-                    database, sql: "SELECT position FROM event WHERE at < ? ORDER BY at DESC LIMIT 1",
-                    arguments: [date.milliseconds - EventRow.clockSlack]) ?? 0
+            let start = try EventRow.position(before: date.milliseconds - EventRow.clockSlack, in: database)
             let first = try Int64.fetchOne(
                 database, sql: "SELECT position FROM event WHERE position > ? AND +at >= ? ORDER BY position LIMIT 1",
                 arguments: [start, date.milliseconds])
@@ -73,6 +70,21 @@ struct EventRow: Sendable {
 
     /// How far, in milliseconds, events may lie from the order of their times; beyond it a clock was set.
     fileprivate static let clockSlack: Int64 = 60_000
+
+    /// A position up to which everything happened before a time, found by halving.
+    fileprivate static func position(before time: Int64, in database: Database) throws -> Int64 {
+        let next = try database.cachedStatement(
+            sql: "SELECT position, at FROM event WHERE position > ? ORDER BY position LIMIT 1")
+        let bounds = try bounds(database)
+        var (before, end) = (bounds.forgotten, bounds.latest)
+        while before < end {
+            let middle = before + (end - before) / 2
+            guard let row = try Row.fetchOne(next, arguments: [middle]) else { return before }
+            let position = try row.value("position", as: Int64.self)
+            if try row.value("at", as: Int64.self) < time { before = position } else { end = middle }
+        }
+        return before
+    }
 
     fileprivate static func list(
         _ database: Database, sql: String, arguments: StatementArguments

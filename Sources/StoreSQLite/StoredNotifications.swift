@@ -4,19 +4,24 @@ import GRDB
 
 extension SQLiteStore {
     package func record(_ notification: StoredNotification) async throws(ServiceError) -> Bool {
-        try await write("keep a notification") { try NotificationRow.record(notification, in: $0) }
+        let (isNew, erasures) = try await write("keep a notification") { [fresh] database in
+            (try NotificationRow.record(notification, in: database), fresh.erasures)
+        }
+        if isNew { fresh.keep(notification, recordedAfter: erasures) }
+        return isNew
     }
 
     package func unprocessedNotifications(
         limit: Int, leavingOut leftOut: Set<NotificationKey>, behind app: String
     ) async throws(ServiceError) -> [StoredNotification] {
-        try await read("read notifications that are to be processed") { database in
-            try UnprocessedNotifications(leavingOut: leftOut, in: database).positions(limit: limit, behind: app)
-                .flatMap { position in
-                    try NotificationRow.list(
-                        database, sql: "\(NotificationRow.columns) WHERE position = ?", arguments: [position])
+        try await read("read notifications that are to be processed") { [fresh] database in
+            try UnprocessedNotifications(leavingOut: leftOut, in: database).places(limit: limit, behind: app)
+                .flatMap { place in
+                    if let fresh = fresh.take(place.key) { return [fresh] }
+                    return try NotificationRow.list(
+                        database, sql: "\(NotificationRow.columns) WHERE position = ?", arguments: [place.position]
+                    ).map(\.notification)
                 }
-                .map(\.notification)
         }
     }
 

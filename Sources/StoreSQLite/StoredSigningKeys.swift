@@ -111,17 +111,19 @@ enum KeyStateRows {
         KeyHistory(
             keyID: try row.value("keyId"), firstSeenAt: try row.date("firstSeenAt"),
             lastUsedAt: try row.dateIfPresent("lastUsedAt"), retiredAt: try row.dateIfPresent("retiredAt"),
-            revokedAt: try row.dateIfPresent("revokedAt"))
+            revokedAt: try row.dateIfPresent("revokedAt"),
+            directoryFingerprint: try row.value("directoryFingerprint", as: String?.self))
     }
 
     static func insert(_ history: KeyHistory, into database: Database) throws {
         try database.execute(
             sql: """
-                INSERT INTO keyHistory (keyId, firstSeenAt, lastUsedAt, retiredAt, revokedAt) VALUES (?, ?, ?, ?, ?)
+                INSERT INTO keyHistory (keyId, firstSeenAt, lastUsedAt, retiredAt, revokedAt, directoryFingerprint)
+                VALUES (?, ?, ?, ?, ?, ?)
                 """,
             arguments: [
                 history.keyID, history.firstSeenAt.milliseconds, history.lastUsedAt?.milliseconds,
-                history.retiredAt?.milliseconds, history.revokedAt?.milliseconds,
+                history.retiredAt?.milliseconds, history.revokedAt?.milliseconds, history.directoryFingerprint,
             ])
     }
 }

@@ -197,20 +197,45 @@ enum AppSettingRow {
     /// The app with these settings; nil where none were kept.
     static func fetch(_ slug: String, from database: Database) throws -> App? {
         let statement = try database.cachedStatement(sql: "SELECT * FROM appSetting WHERE app = ?")
-        guard let row = try Row.fetchOne(statement, arguments: [slug]) else { return nil }
+        return try Row.fetchOne(statement, arguments: [slug]).map(app)
+    }
+
+    private static func app(_ row: Row) throws -> App {
         let tokens: String = try row.value("ignoredTokens")
         return App(
-            slug: slug, bundleID: "", userIDs: try row.known("userIDs"),
+            slug: try row.value("app"), bundleID: "", userIDs: try row.known("userIDs"),
             // Mostly there are none, and a decoder costs more than the query.
             ignoredTokens: tokens == "[]" ? [] : try JSONDecoder().decode(Set<String>.self, from: Data(tokens.utf8)),
             guardianBlocksConsumption: try row.value("guardianBlocksConsumption"),
             minimumWordingVersion: try row.value("minimumWordingVersion"))
     }
 
-    /// Keeps an app's settings; where those that tell owners are others, owners are to be judged anew.
-    static func save(_ app: App, in database: Database) throws {
-        let known = try fetch(app.slug, from: database) ?? App(slug: app.slug, bundleID: "")
-        let isSame = known.userIDs == app.userIDs && known.ignoredTokens == app.ignoredTokens
+    /// Keeps the settings of apps; where those that tell owners are others, owners are to be judged anew.
+    ///
+    /// What is the same is not written: a start has all apps, of which there may be thousands, and mostly none is another.
+    static func save(_ apps: [App], in database: Database) throws {
+        var unsaved = Dictionary(apps.map { ($0.slug, $0) }) { first, _ in first }
+        var changed: [(app: App, known: App)] = []
+        let rows = try Row.fetchCursor(database, sql: "SELECT * FROM appSetting")
+        while let row = try rows.next() {
+            let known = try Self.app(row)
+            guard let app = unsaved.removeValue(forKey: known.slug), !isSame(app, known) else { continue }
+            changed.append((app, known))
+        }
+        changed += unsaved.values.map { ($0, App(slug: $0.slug, bundleID: "")) }
+        for (app, known) in changed { try save(app, over: known, in: database) }
+    }
+
+    private static func isSame(_ app: App, _ known: App) -> Bool {
+        tellsSameOwners(app, known) && app.guardianBlocksConsumption == known.guardianBlocksConsumption
+            && app.minimumWordingVersion == known.minimumWordingVersion
+    }
+
+    private static func tellsSameOwners(_ app: App, _ known: App) -> Bool {
+        app.userIDs == known.userIDs && app.ignoredTokens == known.ignoredTokens
+    }
+
+    private static func save(_ app: App, over known: App, in database: Database) throws {
         let tokens = String(decoding: try JSONEncoder().encode(app.ignoredTokens.sorted()), as: UTF8.self)
         try database.cachedStatement(
             sql: """
@@ -226,7 +251,7 @@ enum AppSettingRow {
         ).execute(
             arguments: [
                 app.slug, app.userIDs.rawValue, tokens, app.guardianBlocksConsumption, app.minimumWordingVersion,
-                isSame ? nil : "",
+                tellsSameOwners(app, known) ? nil : "",
             ])
     }
 }

@@ -4,11 +4,17 @@ import GRDB
 /// Finds the notifications that are applied next, so that the apps that have any take turns: however many one app has, the
 /// next of every other is among the first.
 struct UnprocessedNotifications {
+    /// Where a notification stands.
+    struct Place {
+        let position: Int64
+        let key: NotificationKey
+    }
+
     /// What an app has to be applied, as far as it was looked for.
     private struct Line {
         let app: String
         /// In the order in which they were recorded.
-        var positions: [Int64]
+        var places: [Place]
         var isComplete = false
     }
 
@@ -32,10 +38,10 @@ struct UnprocessedNotifications {
                 """)
     }
 
-    /// The positions of at most `limit` notifications: the first of each app, the second of each, and so on.
+    /// Where at most `limit` notifications stand: the first of each app, the second of each, and so on.
     ///
     /// `app`: where the turns begin, behind it; the apps before come after the last.
-    func positions(limit: Int, behind app: String) throws -> [Int64] {
+    func places(limit: Int, behind app: String) throws -> [Place] {
         var lines = try heads(limit: limit, behind: app)
         var left = limit - lines.count
         while left > 0 {
@@ -43,15 +49,16 @@ struct UnprocessedNotifications {
             guard !open.isEmpty else { break }
             let share = max(1, left / open.count)
             for index in open.prefix(left) {
-                let more = try positions(of: lines[index].app, after: lines[index].positions.last ?? 0, count: share)
-                lines[index].positions += more
+                let last = lines[index].places.last?.position ?? 0
+                let more = try places(of: lines[index].app, after: last, count: share)
+                lines[index].places += more
                 lines[index].isComplete = more.count < share
                 left -= more.count
             }
         }
-        let longest = lines.map(\.positions.count).max() ?? 0
+        let longest = lines.map(\.places.count).max() ?? 0
         return (0..<longest).flatMap { turn in
-            lines.compactMap { turn < $0.positions.count ? $0.positions[turn] : nil }
+            lines.compactMap { turn < $0.places.count ? $0.places[turn] : nil }
         }
     }
 
@@ -63,20 +70,20 @@ struct UnprocessedNotifications {
             var last = start
             while lines.count < limit, let app = try String.fetchOne(nextApp, arguments: [last]) {
                 if let end, app > end { break }
-                let positions = try positions(of: app, after: 0, count: 1)
-                if !positions.isEmpty { lines.append(Line(app: app, positions: positions)) }
+                let places = try places(of: app, after: 0, count: 1)
+                if !places.isEmpty { lines.append(Line(app: app, places: places)) }
                 last = app
             }
         }
         return lines
     }
 
-    private func positions(of app: String, after position: Int64, count: Int) throws -> [Int64] {
-        var found: [Int64] = []
+    private func places(of app: String, after position: Int64, count: Int) throws -> [Place] {
+        var found: [Place] = []
         let rows = try Row.fetchCursor(ofApp, arguments: [app, position])
         while found.count < count, let row = try rows.next() {
             let key = NotificationKey(app: app, notificationUUID: try row.value("uuid"))
-            if !leftOut.contains(key) { found.append(try row.value("position")) }
+            if !leftOut.contains(key) { found.append(Place(position: try row.value("position"), key: key)) }
         }
         return found
     }

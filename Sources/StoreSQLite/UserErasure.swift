@@ -6,7 +6,8 @@ extension SQLiteStore {
     package func eraseUser(
         app: String, user: UserID, at now: Date
     ) async throws(ServiceError) -> ErasureReport {
-        var report = try await write("erase a user") { [tombstones] database in
+        var report = try await write("erase a user") { [tombstones, fresh] database in
+            fresh.forget()
             let spellings = try OwnerQuery.spellings(of: user, app: app, in: database)
             let erasure = UserErasure(app: app, user: user, spellings: spellings, tombstones: tombstones)
             return try erasure.run(at: now, in: database)

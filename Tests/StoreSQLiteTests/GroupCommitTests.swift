@@ -2,6 +2,7 @@ import Dispatch
 import Domain
 import Foundation
 import GRDB
+import Logging
 import Synchronization
 import TestSupport
 import Testing
@@ -75,6 +76,115 @@ struct GroupCommitTests {
         #expect(Set(failures.keys) == Set((0..<30).filter { $0 % 3 < 2 }))
         #expect(store.commits.commitCount - before == 1)
         #expect(try await keyCount(store) == 10)
+    }
+
+    @Test func `a group that the disk refuses is told of as one write is, and a write that is undone ends nothing`()
+        async throws
+    {
+        let (folder, log) = (try StoreFolder(), RecordedLog())
+        let store = try await SQLiteStore.open(at: folder.path, logger: log.logger)
+        func setReadOnly(_ isReadOnly: Bool) async throws {
+            try await store.pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA query_only = \(isReadOnly)")
+            }
+        }
+        try await setReadOnly(true)
+        for _ in 0..<2 {
+            #expect(try await together(3, on: store, insertKey).count == 3)
+            #expect(log.lines.map(\.level) == [.error])
+        }
+        try await setReadOnly(false)
+        let undone = try await together(3, on: store) { number, database in
+            if number == 0 { throw Refusal() }
+            // As one that is refused after the statements that went well.
+            try insertKey(number, database)
+            throw DatabaseError(resultCode: .SQLITE_FULL)
+        }
+        #expect(undone.count == 3 && log.lines.map(\.level) == [.error])
+        #expect(try await together(3, on: store, insertKey).isEmpty)
+        #expect(log.lines.map(\.level) == [.error, .notice])
+    }
+
+    /// What one write of a group does.
+    private enum Step {
+        case insert(Int)
+        case remove(Int)
+        /// Goes through whatever is there, so that it depends on the writes before.
+        case extend
+        case fail
+    }
+
+    /// Steps over few names, so that writes of one group meet.
+    private static func steps(_ random: inout SeededRandom) -> [Step] {
+        (0..<Int.random(in: 1...4, using: &random)).map { _ in
+            let name = Int.random(in: 0..<12, using: &random)
+            return switch Int.random(in: 0..<8, using: &random) {
+            case 0...3: .insert(name)
+            case 4: .remove(name)
+            case 5, 6: .extend
+            default: .fail
+            }
+        }
+    }
+
+    private static func carryOut(_ steps: [Step], _ database: Database) throws {
+        for step in steps {
+            switch step {
+            // Two of one name violate the table's key.
+            case .insert(let name):
+                try database.execute(
+                    sql: "INSERT INTO installationKey (name, value) VALUES (?, x'01')", arguments: ["\(name)"])
+            case .remove(let name):
+                try database.execute(sql: "DELETE FROM installationKey WHERE name = ?", arguments: ["\(name)"])
+            case .extend: try database.execute(sql: "UPDATE installationKey SET value = CAST(value || 'x' AS BLOB)")
+            case .fail: throw Refusal()
+            }
+        }
+    }
+
+    /// What is there after each write has had a transaction of its own, and which of them failed.
+    private func alone(_ writes: [[Step]], _ order: [Int]) throws -> (rows: [String], failed: Set<Int>) {
+        let queue = try DatabaseQueue()
+        try queue.write { database in
+            try database.execute(
+                sql: "CREATE TABLE installationKey (name TEXT PRIMARY KEY, value BLOB NOT NULL) STRICT, WITHOUT ROWID")
+        }
+        var failed: Set<Int> = []
+        for number in order {
+            do {
+                try queue.write { try Self.carryOut(writes[number], $0) }
+            } catch {
+                failed.insert(number)
+            }
+        }
+        return (try queue.read(rows), failed)
+    }
+
+    private func rows(_ database: Database) throws -> [String] {
+        try String.fetchAll(database, sql: "SELECT name || ' ' || hex(value) FROM installationKey ORDER BY name")
+    }
+
+    @Test(arguments: 1...20)
+    func `a group leads to what its writes lead to alone, whichever of them fail and wherever`(seed: Int) async throws {
+        var random = SeededRandom(seed: UInt64(seed))
+        let writes = (0..<Int.random(in: 1...30, using: &random)).map { _ in Self.steps(&random) }
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let before = store.commits.commitCount
+        // A write that failed may have run before; the last time is the one that counts.
+        let order = Mutex<[Int]>([])
+        let failures = try await together(writes.count, on: store) { number, database in
+            order.withLock { order in
+                order.removeAll { $0 == number }
+                order.append(number)
+            }
+            try Self.carryOut(writes[number], database)
+        }
+        let expected = try alone(writes, order.withLock(\.self))
+        #expect(Set(failures.keys) == expected.failed)
+        #expect(try await store.read("look", rows) == expected.rows)
+        #expect(store.commits.commitCount - before <= 1)
+        await store.close()
     }
 
     @Test func `writes of which none fails need no savepoints, and are run once`() async throws {

@@ -33,6 +33,7 @@ struct IntegrityTests {
         ("UPDATE refundCase SET closedAt = 1 WHERE state = 'open'", "end disagree"),
         ("UPDATE refundCase SET state = 'declined' WHERE state = 'decided'", "without its decline"),
         ("DELETE FROM notificationContent", "without its content"),
+        ("INSERT INTO deliveryCount (app, state, count) VALUES ('none', 'queued', 1)", "that is wrong"),
         ("UPDATE sqlite_sequence SET seq = 1 WHERE name = 'event'", "behind the latest position"),
         ("DELETE FROM notification", "refers to one that is not there"),
     ])

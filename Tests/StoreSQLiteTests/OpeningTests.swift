@@ -35,6 +35,34 @@ struct OpeningTests {
         #expect(names.sorted() == ["purser.db", "purser.db.lock"])
     }
 
+    @Test func `a start writes the settings of those apps alone that have others than before`() async throws {
+        let folder = try StoreFolder()
+        let coins = App(slug: "coins", bundleID: "com.example.coins", ignoredTokens: ["a", "b"])
+        let gems = App(slug: "gems", bundleID: "com.example.gems")
+        await (try await SQLiteStore.open(at: folder.path, apps: [coins, gems])).close()
+        try folder.withForeignConnection { database in
+            try database.execute(
+                sql: """
+                    CREATE TABLE written (app TEXT);
+                    CREATE TRIGGER inserted AFTER INSERT ON appSetting BEGIN INSERT INTO written VALUES (NEW.app); END;
+                    CREATE TRIGGER updated AFTER UPDATE ON appSetting BEGIN INSERT INTO written VALUES (NEW.app); END;
+                    """)
+        }
+        let adult = App(slug: "gems", bundleID: "com.example.gems", guardianBlocksConsumption: false)
+        let new = App(slug: "stars", bundleID: "com.example.stars")
+        let store = try await SQLiteStore.open(at: folder.path, apps: [coins, adult, new])
+        let (written, kept) = try await store.pool.read { database in
+            (
+                try String.fetchAll(database, sql: "SELECT app FROM written ORDER BY app"),
+                try ["coins", "gems", "stars"].map { try AppSettingRow.fetch($0, from: database) }
+            )
+        }
+        #expect(written == ["gems", "stars"])
+        #expect(kept.map { $0?.guardianBlocksConsumption } == [true, false, true])
+        #expect(kept.first??.ignoredTokens == coins.ignoredTokens)
+        #expect(try await !store.refreshOwners(limit: 1), "nothing changed that tells owners")
+    }
+
     @Test func `the file and its companions are ours alone`() async throws {
         let folder = try StoreFolder()
         let store = try await folder.open()

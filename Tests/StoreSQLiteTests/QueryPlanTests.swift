@@ -10,12 +10,12 @@ struct QueryPlanTests {
         let folder = try StoreFolder()
         let store = try await SQLiteStore.open(at: folder.path, maximumKnownIdentifiers: 1)
         let log = try await StatementLog(store)
-        try await useEverything(of: store)
+        try await Self.useLinksAndCallers(of: store)
         try await log.expectPlansWithoutWalks(ofAtLeast: 13)
     }
 
     /// Calls every port in every way that makes a statement of its own.
-    private func useEverything(of store: SQLiteStore) async throws {
+    static func useLinksAndCallers(of store: SQLiteStore) async throws {
         let alice = try Link.sample(.transactionId, "1", user: "alice", source: .consumption)
         let declared = try Link.sample(.transactionId, "1", user: "alice", environment: .sandbox)
         let bob = try Link.sample(.transactionId, "1", user: "bob")

@@ -38,6 +38,11 @@ final class StatementLog: Sendable {
     /// The steps by which SQLite does what was asked.
     func plans() async throws -> [String] { try await plansByStatement().values.flatMap(\.self) }
 
+    /// The indexes by which SQLite does what was asked.
+    func indexes() async throws -> Set<String> {
+        Set(try await plans().compactMap { $0.firstMatch(of: /USING (?:COVERING )?INDEX (\w+)/).map { String($0.1) } })
+    }
+
     /// Expects that nothing that was asked walks a whole table or has to sort.
     func expectPlansWithoutWalks(ofAtLeast count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
         let plans = try await plansByStatement()

@@ -115,6 +115,8 @@ package protocol DeliveryStore: DeliveryTimeStore {
     // MARK: As a whole
 
     /// How many there are that are not final, by app and state, and how old the oldest is; does not count what is final.
+    ///
+    /// The cost depends on how many apps have any, not on how many they have.
     func deliveryBacklog() async throws(ServiceError) -> [DeliveryBacklog]
 
     /// Whether and since when nothing is sent: the store came from a backup, or cannot tell who has withdrawn consent.
@@ -182,15 +184,14 @@ package struct DeliveryBacklog: Sendable, Hashable {
     package let app: String
     package let state: Delivery.State
     package let count: Int
+    /// Of the one with the lowest id.
     package let oldestCreatedAt: Date
-    package let nearestDeadline: Date
 
-    package init(app: String, state: Delivery.State, count: Int, oldestCreatedAt: Date, nearestDeadline: Date) {
+    package init(app: String, state: Delivery.State, count: Int, oldestCreatedAt: Date) {
         self.app = app
         self.state = state
         self.count = count
         self.oldestCreatedAt = oldestCreatedAt
-        self.nearestDeadline = nearestDeadline
     }
 }
 

@@ -120,15 +120,20 @@ package struct KeyHistory: Sendable, Hashable {
     /// When an operator retired it for all of its apps.
     package var retiredAt: Date?
     package var revokedAt: Date?
+    /// SHA-256 of the public half that a directory has brought, in hexadecimal digits: what the audit has on record as being
+    /// there; nil for a key that no directory has, or has no more.
+    package var directoryFingerprint: String?
 
     package init(
-        keyID: String, firstSeenAt: Date, lastUsedAt: Date? = nil, retiredAt: Date? = nil, revokedAt: Date? = nil
+        keyID: String, firstSeenAt: Date, lastUsedAt: Date? = nil, retiredAt: Date? = nil, revokedAt: Date? = nil,
+        directoryFingerprint: String? = nil
     ) {
         self.keyID = keyID
         self.firstSeenAt = firstSeenAt
         self.lastUsedAt = lastUsedAt
         self.retiredAt = retiredAt
         self.revokedAt = revokedAt
+        self.directoryFingerprint = directoryFingerprint
     }
 }
 
