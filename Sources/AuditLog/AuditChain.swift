@@ -70,7 +70,8 @@ struct AuditChain {
         try clearRemains()
     }
 
-    private mutating func clearRemains() throws(AuditFileError) {
+    /// Cuts off what a write that has failed may have left.
+    mutating func clearRemains() throws(AuditFileError) {
         guard hasRemains else { return }
         try file.truncate(to: size)
         hasRemains = false
@@ -230,8 +231,8 @@ extension AuditChain {
         let path = directory.path(of: segment)
         let line = try line(.init(.segmentBegan, at: now, details: details), sequence, before, key, path)
         let bytes = line.bytes + [UInt8(ascii: "\n")]
-        // What a failure has left there that holds no record is in the way.
-        if try directory.isWithoutRecord(segment) { try directory.remove(segment) }
+        // The newest is the one that is written: what a failure has left behind it, and could not remove, is in the way.
+        try directory.remove(segment)
         let file = try AuditFile(creating: path, calls)
         do throws(AuditFileError) {
             try file.write(bytes, at: 0)

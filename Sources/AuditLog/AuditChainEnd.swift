@@ -75,25 +75,45 @@ struct AuditChainEnd {
 }
 
 extension AuditChain {
-    /// Those of some places in the reserve that records of this chain say they come from.
+    /// Those of the entries that were in the reserve which this chain has, by their places there.
     ///
-    /// `places`: in the reserve; `oldest`: when the first of their acts happened.
+    /// A record of one names its place. One that does not was left by the write that failed when the entry was put into the
+    /// reserve, and could not be cut off before the process ended: it says the same, behind what was the last record then.
     ///
     /// - Throws: `AuditFileError`, or `OpenSSLError`.
     func written(
-        _ places: Set<AuditRecord.ReservePlace>, since oldest: Date, _ heads: inout AuthenticHeads
+        _ entries: [AuditRecord.Entry], _ heads: inout AuthenticHeads
     ) throws -> Set<AuditRecord.ReservePlace> {
+        let reserved = entries.filter { $0.reserved != nil }
+        guard let oldest = reserved.map({ $0.reservedBehind ?? 0 }).min() else { return [] }
+        let (places, contents) = (Set(reserved.compactMap(\.reserved)), Set(reserved.map(\.content)))
         var found: Set<AuditRecord.ReservePlace> = []
+        var left: [AuditRecord.Entry: [Int]] = [:]
         for segment in try directory.segments().reversed() where found.count < places.count {
             var lines = try SegmentLines(directory.path(of: segment))
             while let line = try lines.next() {
-                guard let place = AuditRecord(line: line.bytes)?.reserved, places.contains(place),
+                guard let record = AuditRecord(line: line.bytes) else { continue }
+                let entry = AuditRecord.Entry(record)
+                guard entry.reserved.map(places.contains) ?? contents.contains(entry),
                     try AuditRecord.isAuthentic(line.bytes, key: key)
                 else { continue }
-                found.insert(place)
+                if let place = entry.reserved {
+                    found.insert(place)
+                } else {
+                    left[entry, default: []].append(record.sequence)
+                }
             }
-            // An act is recorded after it has happened: not in a segment that had ended before.
-            if let head = try heads.head(of: segment), head.at < oldest { break }
+            // What was written afterwards is in none that began before.
+            if let head = try heads.head(of: segment), head.details["chain"] != key.chain || head.sequence <= oldest {
+                break
+            }
+        }
+        for entry in reserved {
+            guard let place = entry.reserved, !found.contains(place) else { continue }
+            let behind = entry.reservedBehind ?? 0
+            guard let index = left[entry.content]?.firstIndex(where: { $0 > behind }) else { continue }
+            left[entry.content]?.remove(at: index)
+            found.insert(place)
         }
         return found
     }

@@ -59,11 +59,8 @@ struct AuditDisk {
         for finding in findings { tell(finding, at: now) }
         let content = openReserve(chain)
         owed.takeUp(content.entries)
-        let reserved = owed.entries.filter { $0.reserved != nil }
-        if let oldest = reserved.map(\.at).min() {
-            var heads = AuthenticHeads(directory, keys: keys)
-            owed.remove(try chain.written(Set(reserved.compactMap(\.reserved)), since: oldest, &heads))
-        }
+        var heads = AuthenticHeads(directory, keys: keys)
+        owed.remove(try chain.written(owed.entries, &heads))
         owed.lost += content.unknownLines
         self.chain = chain
     }
@@ -148,7 +145,8 @@ struct AuditDisk {
         let lasting = entries.filter { !$0.mayBeForgotten }
         var kept: [AuditRecord.Entry] = []
         if !lasting.isEmpty {
-            kept = useReserve { reserve throws(AuditFileError) in try reserve.append(lasting) } ?? []
+            let sequence = chain?.sequence ?? 0
+            kept = useReserve { reserve throws(AuditFileError) in try reserve.append(lasting, behind: sequence) } ?? []
         }
         owed.add(reserved: kept)
         owed.add(lasting.dropFirst(kept.count) + entries.filter(\.mayBeForgotten))
@@ -175,8 +173,17 @@ struct AuditDisk {
         }
     }
 
-    /// Lets others write the log.
-    mutating func close() { (chain, reserve, lock) = (nil, nil, nil) }
+    /// Lets others write the log; not while it holds what they would take for records.
+    mutating func close() {
+        do throws(AuditFileError) {
+            try chain?.clearRemains()
+            try reserve?.clearRemains()
+            (chain, reserve, lock) = (nil, nil, nil)
+        } catch {
+            logger.error(
+                "The audit stays open: what a failed write has left cannot be removed", metadata: ["cause": "\(error)"])
+        }
+    }
 
     /// Removes segments that have been kept long enough.
     ///

@@ -94,7 +94,7 @@ final class AuditFile: Sendable {
 
     /// Cuts the file off and waits until that is on the disk.
     func truncate(to size: Int) throws(AuditFileError) {
-        guard ftruncate(descriptor, off_t(size)) == 0 else { throw AuditFileError(path, errno) }
+        guard calls.truncate(descriptor, size) == 0 else { throw AuditFileError(path, errno) }
         try synchronize()
     }
 
@@ -111,13 +111,16 @@ package struct FileCalls: Sendable {
     package var write: @Sendable (CInt, Slice<UnsafeRawBufferPointer>, Int) -> Int
     /// `fdatasync(2)`.
     package var synchronize: @Sendable (CInt) -> CInt
+    /// `ftruncate(2)`: descriptor, length.
+    package var truncate: @Sendable (CInt, Int) -> CInt
 
     package init(
         write: @escaping @Sendable (CInt, Slice<UnsafeRawBufferPointer>, Int) -> Int,
-        synchronize: @escaping @Sendable (CInt) -> CInt
+        synchronize: @escaping @Sendable (CInt) -> CInt, truncate: @escaping @Sendable (CInt, Int) -> CInt
     ) {
         self.write = write
         self.synchronize = synchronize
+        self.truncate = truncate
     }
 
     package static let system = FileCalls(
@@ -125,7 +128,7 @@ package struct FileCalls: Sendable {
             let bytes = UnsafeRawBufferPointer(rebasing: bytes)
             return pwrite(descriptor, bytes.baseAddress, bytes.count, off_t(offset))
         },
-        synchronize: { fdatasync($0) })
+        synchronize: { fdatasync($0) }, truncate: { ftruncate($0, off_t($1)) })
 }
 
 /// Why a file of the audit cannot be used.

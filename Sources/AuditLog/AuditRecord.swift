@@ -10,7 +10,7 @@ import OpenSSL
 /// ```
 /// The code is over everything before its own member, so that no record need ever be written anew to be checked.
 package struct AuditRecord: Sendable, Equatable {
-    /// Counts the records of a chain from 1.
+    /// Counts the records of a chain from 1; in the reserve it is that of the log's last record at the time.
     package var sequence: Int
     package var at: Date
     /// An action of ``AuditAct``, or one of ``Entry/LogAction``.
@@ -39,7 +39,7 @@ package struct AuditRecord: Sendable, Equatable {
     }
 
     /// What a record will say, before it has a place in a chain.
-    struct Entry: Sendable {
+    struct Entry: Sendable, Hashable {
         /// What the log itself has to tell.
         enum LogAction: String, CaseIterable {
             /// The first record of a segment.
@@ -66,6 +66,8 @@ package struct AuditRecord: Sendable, Equatable {
         var tokenDigest: String?
         var details: [String: String]
         var reserved: ReservePlace?
+        /// The log's last record when this was put into the reserve; nil for what never was.
+        var reservedBehind: Int?
 
         init(_ act: AuditAct, at: Date) {
             self.at = at
@@ -87,7 +89,7 @@ package struct AuditRecord: Sendable, Equatable {
             self.details = details
         }
 
-        /// What a record of the reserve says.
+        /// What a record says.
         init(_ record: AuditRecord) {
             at = record.at
             action = record.action
@@ -100,6 +102,13 @@ package struct AuditRecord: Sendable, Equatable {
             tokenDigest = record.tokenDigest
             details = record.details
             reserved = record.reserved
+        }
+
+        /// What it says, wherever it is kept.
+        var content: Entry {
+            var content = self
+            (content.reserved, content.reservedBehind) = (nil, nil)
+            return content
         }
     }
 

@@ -8,6 +8,8 @@ import OpenSSL
 struct AuditReserve {
     /// Room that is left free for the record that is written next: there is no longer one.
     private static let recordBytes = 4096
+    /// How much is read at once while the end is looked for.
+    private static let pieceBytes = 65_536
 
     let capacity: Int
     private let file: AuditFile
@@ -77,9 +79,10 @@ struct AuditReserve {
     }
 
     private mutating func read() throws(AuditFileError) -> Content {
-        let bytes = try file.read(from: 0, count: capacity)
+        extent = try endOfContent()
+        // With a zero behind it: that is how a line is known which a crash left unfinished.
+        let bytes = try file.read(from: 0, count: min(capacity, extent + 1))
         var content = Content()
-        extent = bytes.lastIndex { $0 != 0 }.map { $0 + 1 } ?? 0
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             // Behind the last record are zeros; one that a crash left unfinished has some in it.
             guard !line.contains(0) else { break }
@@ -92,16 +95,34 @@ struct AuditReserve {
                 continue
             }
             (epoch, index, code) = (place.epoch, place.index, record.code)
-            content.entries.append(AuditRecord.Entry(record))
+            var entry = AuditRecord.Entry(record)
+            entry.reservedBehind = record.sequence
+            content.entries.append(entry)
         }
         return content
     }
 
+    /// Where the zeros begin that reach to the end; mostly there is nothing else, and a start waits for this.
+    private func endOfContent() throws(AuditFileError) -> Int {
+        var end = capacity
+        while end > 0 {
+            let start = max(0, end - Self.pieceBytes)
+            let piece = try file.read(from: start, count: end - start)
+            if piece.reduce(0, |) != 0, let last = piece.lastIndex(where: { $0 != 0 }) { return start + last + 1 }
+            end = start
+        }
+        return 0
+    }
+
     /// Keeps as many entries as have room, from the first one on.
+    ///
+    /// `sequence`: the log's last record.
     ///
     /// - Returns: those that were kept, with their places.
     /// - Throws: `AuditFileError`; none was kept then.
-    mutating func append(_ entries: [AuditRecord.Entry]) throws(AuditFileError) -> [AuditRecord.Entry] {
+    mutating func append(
+        _ entries: [AuditRecord.Entry], behind sequence: Int
+    ) throws(AuditFileError) -> [AuditRecord.Entry] {
         if mustBeCleared { try clear() }
         var (bytes, index, code, kept) = ([UInt8](), index, code, [AuditRecord.Entry]())
         let epoch = self.epoch.isEmpty ? String(UUID().uuidString.lowercased().prefix(8)) : self.epoch
@@ -109,8 +130,9 @@ struct AuditReserve {
             guard capacity - used - bytes.count >= Self.recordBytes else { break }
             var entry = entry
             entry.reserved = AuditRecord.ReservePlace(epoch: epoch, index: index + 1)
+            entry.reservedBehind = sequence
             do throws(OpenSSLError) {
-                let line = try AuditRecord.line(entry, sequence: index + 1, before: code, key: key, .reserve)
+                let line = try AuditRecord.line(entry, sequence: sequence, before: code, key: key, .reserve)
                 guard line.bytes.count < Self.recordBytes else { break }
                 bytes += line.bytes
                 bytes.append(UInt8(ascii: "\n"))
@@ -121,16 +143,21 @@ struct AuditReserve {
             kept.append(entry)
         }
         guard !kept.isEmpty else { return [] }
-        // Behind the last record there must be nothing that could be taken for another one.
-        if extent > used {
-            try file.write([UInt8](repeating: 0, count: extent - used), at: used)
-            extent = used
-        }
+        try clearRemains()
         extent = used + bytes.count
         try file.write(bytes, at: used)
         used = extent
         (self.epoch, self.index, self.code) = (epoch, index, code)
         return kept
+    }
+
+    /// Sees to it that nothing stands behind the last record which could be taken for another one.
+    ///
+    /// - Throws: `AuditFileError`
+    mutating func clearRemains() throws(AuditFileError) {
+        guard extent > used else { return }
+        try file.write([UInt8](repeating: 0, count: extent - used), at: used)
+        extent = used
     }
 
     /// Makes the reserve empty: what it held is in the log.

@@ -28,9 +28,6 @@ package actor KeyCustodian {
         }
     }
 
-    /// How often the directories of keys are looked at.
-    package static let directoryInterval = Duration.seconds(5)
-
     nonisolated let ring: KeyRing
     nonisolated let vault: SecretVault
     nonisolated let store: any KeyStore
@@ -42,12 +39,12 @@ package actor KeyCustodian {
     nonisolated let logger: Logger
     nonisolated let acts = SerialActs()
     private nonisolated let gauges: KeyGauges
-    private nonisolated let directories: KeyDirectoryReader
+    nonisolated let directories: KeyDirectoryReader
     /// What the store has; nil before it was asked.
     private var saved: KeyStates?
     private var hasSavingFailed = false
     /// What was wrong with the directories at the last look.
-    private(set) var directoryProblems: [String] = []
+    var directoryProblems: [String] = []
     private var lastLook: Look?
     private var toldWarnings: Set<String> = []
 
@@ -142,96 +139,6 @@ package actor KeyCustodian {
     }
 
     // MARK: What goes on
-
-    /// Looks at the directories of keys; to be called every few seconds.
-    package func lookAtDirectories() async {
-        guard !directories.isEmpty else { return }
-        let look: @Sendable () async throws(ServiceError) -> Void = { await self.lookAtDirectories(isFirst: false) }
-        // It throws nothing of its own.
-        try? await acts.run(look)
-    }
-
-    /// Looks at the directories; to be called within an act, or at the start.
-    func lookAtDirectories(isFirst: Bool) async {
-        guard !directories.isEmpty else { return }
-        let before = ring.entries(of: .directory).map(\.facts)
-        let elsewhere = ring.facts.filter { $0.source != .directory }
-        let taken = Dictionary(elsewhere.map { ($0.keyID, $0.source) }) { first, _ in first }
-        let revoked = Set(ring.decided.histories.values.lazy.filter { $0.revokedAt != nil }.map(\.keyID))
-        let scan = await Blocking.run { [directories] in directories.scan(taken: taken, revoked: revoked) }
-        let (entries, unrecorded) = await recorded(scan.entries, isFirst: isFirst)
-        tell(scan.problems + unrecorded)
-        let facts = entries.map(\.facts)
-        guard isFirst || facts != before else { return }
-        var activeBefore = ring.assignments.activeKeyIDs
-        let now = clock.now()
-        ring.replace(.directory, with: entries)
-        // Who has signed in an earlier run does not begin to sign at this start.
-        if isFirst { activeBefore = ring.assignments.activeKeyIDs }
-        noteFirstSight(at: now)
-        ring.decide { states, keys in KeyRoles.chooseFromDirectories(keys: keys, at: now, in: &states) }
-        minter.forgetRetired(settings.apps.all)
-        let present = facts.map(\.keyID)
-        await tellOfDirectoryKeys(
-            gone: before.map(\.keyID).filter { !present.contains($0) }, activeBefore: activeBefore)
-        await saveNow()
-    }
-
-    /// Puts on record that a directory has brought keys, before any of them can sign.
-    ///
-    /// A key that this installation had before its start has its record, and one that is revoked cannot sign. Where there is no
-    /// record of another private key under an id, the one before stays.
-    ///
-    /// - Returns: the keys that may be taken up, and of which others nothing could be recorded; those are tried again.
-    private func recorded(
-        _ scanned: [KeyRing.Entry], isFirst: Bool
-    ) async -> (entries: [KeyRing.Entry], unrecorded: [String]) {
-        let held = Dictionary(ring.entries(of: .directory).map { ($0.facts.keyID, $0) }) { first, _ in first }
-        let histories = ring.decided.histories
-        var entries: [KeyRing.Entry] = []
-        var unrecorded: [String] = []
-        for entry in scanned {
-            let (keyID, fingerprint) = (entry.facts.keyID, entry.facts.fingerprint)
-            let isKnown = isFirst ? histories[keyID] != nil : held[keyID]?.facts.fingerprint == fingerprint
-            if isKnown || entry.key == nil {
-                entries.append(entry)
-                continue
-            }
-            var act = AuditAct(.keyImported, by: .daemon, keyID: keyID, details: ["source": "directory"])
-            act.details["fingerprint"] = fingerprint
-            do throws(ServiceError) {
-                try await audit.record(act)
-                entries.append(entry)
-                logger.notice("A directory has brought a key", metadata: ["key_id": "\(keyID)"])
-            } catch {
-                unrecorded.append("key \(keyID) waits until the audit can record it")
-                if let held = held[keyID] { entries.append(held) }
-            }
-        }
-        return (entries, unrecorded)
-    }
-
-    /// Records and logs what a directory has taken away, and who signs since.
-    private func tellOfDirectoryKeys(gone: [String], activeBefore: [String: String]) async {
-        for keyID in gone {
-            logger.notice("A directory has taken a key away", metadata: ["key_id": "\(keyID)"])
-            await audit.settle(AuditAct(.keyDeleted, by: .daemon, keyID: keyID, details: ["source": "directory"]))
-        }
-        let fromDirectories = Set(ring.entries(of: .directory).map(\.facts.keyID))
-        for (app, keyID) in ring.assignments.activeKeyIDs where activeBefore[app] != keyID {
-            guard fromDirectories.contains(keyID) else { continue }
-            logger.notice("A directory's key signs now", metadata: ["app": "\(app)", "key_id": "\(keyID)"])
-            await audit.settle(
-                AuditAct(.keyActivated, by: .daemon, app: app, keyID: keyID, details: ["source": "directory"]))
-        }
-    }
-
-    private func tell(_ problems: [String]) {
-        for problem in problems where !directoryProblems.contains(problem) {
-            logger.error("A file of a key directory is not used", metadata: ["cause": "\(problem)"])
-        }
-        directoryProblems = problems
-    }
 
     /// Keeps what has changed since the last time that this succeeded, and tells how the keys are.
     ///

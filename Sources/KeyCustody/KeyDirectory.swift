@@ -86,6 +86,10 @@ final class KeyDirectoryReader: Sendable {
     struct Scan: Sendable {
         /// In the order of the directories, and by file name in each.
         var entries: [KeyRing.Entry] = []
+        /// The ids that files are named by, also of those that are not used.
+        var keyIDs: Set<String> = []
+        /// Whether every directory could be read.
+        var isComplete = true
         /// What is wrong, one line each.
         var problems: [String] = []
     }
@@ -111,6 +115,7 @@ final class KeyDirectoryReader: Sendable {
                 let names =
                     Self.names(in: directory)
                     ?? {
+                        scan.isComplete = false
                         scan.problems.append("\(directory.path): cannot be read; its keys stay as they were")
                         return known.names[directory.path] ?? []
                     }()
@@ -122,6 +127,7 @@ final class KeyDirectoryReader: Sendable {
                         scan.problems.append("\(path): its name tells no key id; call it AuthKey_ID.p8 or ID.p8")
                         continue
                     }
+                    scan.keyIDs.insert(keyID)
                     if let source = taken[keyID] {
                         scan.problems.append("\(path): there is a key \(keyID) already (\(source.rawValue))")
                         continue

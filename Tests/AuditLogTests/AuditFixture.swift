@@ -34,23 +34,33 @@ final class AuditFixture {
 
     /// A disk that takes nothing while it is full, or only the beginning of what is written.
     final class Disk: Sendable {
-        private let failing = Mutex<(path: String?, error: CInt, above: Int)>((nil, 0, 0))
+        private struct Failure {
+            var path: String?
+            var error: CInt = 0
+            var above = 0
+            var keepsAll = false
+        }
+
+        private let failing = Mutex(Failure())
         /// How often the disk was waited for.
         let synchronizations = Atomic<Int>(0)
 
         /// Lets every write fail whose file's path contains a text, the empty one being in all, and that is longer than so many
         /// bytes; nil mends the disk.
-        func fail(_ path: String?, with error: CInt = ENOSPC, above size: Int = 0) {
-            failing.withLock { $0 = (path, error, size) }
+        ///
+        /// `keepsAll`: all of it is in the file nevertheless, and cannot be cut off.
+        func fail(_ path: String?, with error: CInt = ENOSPC, above size: Int = 0, keepsAll: Bool = false) {
+            failing.withLock { $0 = Failure(path: path, error: error, above: size, keepsAll: keepsAll) }
         }
 
         var calls: FileCalls {
             FileCalls(
                 write: { [self] descriptor, bytes, offset in
-                    if let error = failure(of: descriptor, writing: bytes.count) {
+                    if let failure = failure(of: descriptor), bytes.count > failure.above {
                         // What the disk still had room for is there.
-                        _ = FileCalls.system.write(descriptor, bytes.prefix(bytes.count / 2), offset)
-                        errno = error
+                        let kept = failure.keepsAll ? bytes : bytes.prefix(bytes.count / 2)
+                        _ = FileCalls.system.write(descriptor, kept, offset)
+                        errno = failure.error
                         return -1
                     }
                     return FileCalls.system.write(descriptor, bytes, offset)
@@ -58,15 +68,22 @@ final class AuditFixture {
                 synchronize: { [self] descriptor in
                     synchronizations.wrappingAdd(1, ordering: .relaxed)
                     return FileCalls.system.synchronize(descriptor)
+                },
+                truncate: { [self] descriptor, size in
+                    if let failure = failure(of: descriptor), failure.keepsAll {
+                        errno = failure.error
+                        return -1
+                    }
+                    return FileCalls.system.truncate(descriptor, size)
                 })
         }
 
-        private func failure(of descriptor: CInt, writing count: Int) -> CInt? {
-            let (path, error, size) = failing.withLock(\.self)
-            guard let path, count > size else { return nil }
-            if path.isEmpty { return error }
+        private func failure(of descriptor: CInt) -> Failure? {
+            let failure = failing.withLock(\.self)
+            guard let path = failure.path else { return nil }
+            if path.isEmpty { return failure }
             let name = (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")) ?? ""
-            return name.contains(path) ? error : nil
+            return name.contains(path) ? failure : nil
         }
     }
 
@@ -89,16 +106,26 @@ final class AuditFixture {
     }
 
     let folder: URL
-    let keys = Keys()
+    let keys: Keys
     let disk = Disk()
     let log = RecordedLog()
     let time = Time()
     var bounds = AuditBounds()
 
-    init() throws {
+    init(keys: Keys = Keys()) throws {
+        self.keys = keys
         folder = FileManager.default.temporaryDirectory.appending(path: "purser-audit-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         bounds.reserveBytes = 1 << 16
+    }
+
+    /// What another process finds whose predecessor ended at this moment.
+    func copy() throws -> AuditFixture {
+        let copy = try AuditFixture(keys: keys)
+        try FileManager.default.removeItem(at: copy.folder)
+        try FileManager.default.copyItem(at: folder, to: copy.folder)
+        copy.bounds = bounds
+        return copy
     }
 
     deinit { try? FileManager.default.removeItem(at: folder) }

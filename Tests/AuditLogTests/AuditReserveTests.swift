@@ -33,6 +33,36 @@ struct AuditReserveTests {
         #expect(try fixture.records().count { $0.action == "writingResumed" } == 1)
     }
 
+    @Test func `what a failed write left in the log for good is there once, also after a crash`() async throws {
+        let fixture = try AuditFixture()
+        let first = try fixture.open()
+        await first.settle(.sample(1, .userErased))
+        fixture.disk.fail("audit/", with: EIO, keepsAll: true)
+        // Another one that says the same, and one that is refused.
+        await first.settle(.sample(1, .userErased))
+        try? await first.record(.sample(2))
+        await first.close()
+        #expect(first.status.owed == 1)
+        #expect(fixture.log.lines("The audit stays open").count == 1)
+        let crashed = try fixture.copy()
+        let second = try crashed.open()
+        #expect(try crashed.acts() == ["userErased", "userErased"] && second.status.owed == 0)
+        fixture.disk.fail(nil)
+        await first.retry()
+        #expect(try fixture.acts() == ["userErased", "userErased"])
+    }
+
+    @Test func `an act that says the same as one before has a record of its own, also after a crash`() async throws {
+        let fixture = try AuditFixture()
+        let first = try fixture.open()
+        await first.settle(.sample(1, .userErased))
+        fixture.disk.fail("audit/")
+        await first.settle(.sample(1, .userErased))
+        let crashed = try fixture.copy()
+        let second = try crashed.open()
+        #expect(try crashed.acts() == ["userErased", "userErased"] && second.status.owed == 0)
+    }
+
     @Test func `what is kept in a reserve that was emptied in part is found after a crash`() async throws {
         let fixture = try AuditFixture()
         let first = try fixture.open()
@@ -59,11 +89,35 @@ struct AuditReserveTests {
         var reserve = try open().reserve
         fixture.disk.fail("reserve")
         let entries = (1...3).map { AuditRecord.Entry(.sample($0, .userErased), at: fixture.now) }
-        #expect(throws: AuditFileError.self) { try reserve.append(entries) }
+        #expect(throws: AuditFileError.self) { try reserve.append(entries, behind: 0) }
         fixture.disk.fail(nil)
-        #expect(try reserve.append([.init(AuditAct(.userErased, by: .daemon), at: fixture.now)]).count == 1)
+        #expect(try reserve.append([.init(AuditAct(.userErased, by: .daemon), at: fixture.now)], behind: 0).count == 1)
         let content = try open().content
         #expect(content.entries.map(\.actor) == ["daemon"] && content.unknownLines == 0)
+    }
+
+    @Test func `what a crash left behind the last record is no line, however far it reaches`() throws {
+        let fixture = try AuditFixture()
+        let key = try fixture.keys.make()
+        func open() throws -> (reserve: AuditReserve, content: AuditReserve.Content) {
+            try AuditReserve.open(fixture.reservePath, capacity: 1 << 18, key: key, fixture.disk.calls)
+        }
+        var reserve = try open().reserve
+        let entry = AuditRecord.Entry(.sample(1, .userErased), at: fixture.now)
+        #expect(try reserve.append([entry], behind: 0).count == 1)
+        let file = try FileHandle(forUpdating: URL(filePath: fixture.reservePath))
+        // A line without its end, and another one pages later.
+        for place in [reserve.used, 200_000] {
+            try file.seek(toOffset: UInt64(place))
+            try file.write(contentsOf: Data("{\"sequence\":2".utf8))
+        }
+        try file.close()
+        var (again, content) = try open()
+        #expect(content.entries.count == 1 && content.unknownLines == 0 && again.used == reserve.used)
+        #expect(try again.append([entry], behind: 0).count == 1)
+        let bytes = try Data(contentsOf: URL(filePath: fixture.reservePath))
+        #expect(bytes.count == 1 << 18 && bytes[again.used...].allSatisfy { $0 == 0 })
+        #expect(try open().content.entries.count == 2)
     }
 
     @Test func `a line in the log that only claims to be a record of the reserve hides nothing`() async throws {

@@ -63,7 +63,7 @@ struct KeyDirectoryTests {
         #expect(try await again.active() == "BBB")
     }
 
-    @Test func `a start puts on record what a directory has brought since the one before, and nothing again`()
+    @Test func `a start puts on record what directories have brought and lost since the one before, and nothing again`()
         async throws
     {
         func acts() -> [String] {
@@ -81,7 +81,39 @@ struct KeyDirectoryTests {
         try remove("AAA.p8")
         let run = try await start()
         #expect(try await run.active() == "BBB")
-        #expect(acts() == first + ["keyImported CCC", "keyActivated BBB"])
+        let second = first + ["keyImported CCC", "keyDeleted AAA", "keyActivated BBB"]
+        #expect(acts() == second)
+        _ = try await start()
+        #expect(acts() == second)
+        // What was there before, and another private key under the same id, came as well.
+        try write("AAA.p8")
+        try write("BBB.p8")
+        _ = try await start()
+        #expect(acts() == second + ["keyImported AAA", "keyImported BBB"])
+    }
+
+    @Test func `a directory that the configuration names no more has taken its keys away`() async throws {
+        try write("AAA.p8")
+        _ = try await start()
+        let run = try await fixture.start()
+        #expect(states(run).isEmpty)
+        #expect(fixture.audit.acts(.keyDeleted).map(\.keyID) == ["AAA"])
+    }
+
+    @Test func `a key is gone once its directory can be read, and not before`() async throws {
+        try write("AAA.p8")
+        try write("BBB.p8")
+        _ = try await start()
+        let elsewhere = fixture.files.folder.appending(path: "elsewhere")
+        try FileManager.default.moveItem(at: folder, to: elsewhere)
+        let run = try await start()
+        #expect(fixture.audit.acts(.keyDeleted).isEmpty)
+        try FileManager.default.moveItem(at: elsewhere, to: folder)
+        try remove("AAA.p8")
+        await run.custodian.lookAtDirectories()
+        #expect(states(run) == ["BBB": .active])
+        #expect(fixture.audit.acts(.keyDeleted).map(\.keyID) == ["AAA"])
+        #expect(fixture.audit.acts(.keyImported).map(\.keyID) == ["AAA", "BBB"], "BBB was there all the time")
     }
 
     @Test func `a directory's key signs nothing before its import is on record`() async throws {
