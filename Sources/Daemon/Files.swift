@@ -35,6 +35,20 @@ enum Files {
         }
     }
 
+    /// Makes sure that a file holds certificates, in PEM, of authorities to trust.
+    ///
+    /// - Throws: `FileError`.
+    static func checkAuthorities(_ path: String) throws(FileError) {
+        do {
+            _ = try Certificate.certificates(
+                inFile: Array(try contents(of: path, maximumBytes: maximumCertificateBytes)))
+        } catch let error as FileError {
+            throw error
+        } catch {
+            throw FileError(path: path, problem: "\(error)")
+        }
+    }
+
     /// Reads a file whole.
     ///
     /// - Throws: `FileError` with the reason why it cannot be read; blocks.

@@ -20,14 +20,19 @@ package enum Serve {
     package static func run(
         file: String, flags: ConfigurationFlags, environment: [String: String]
     ) async -> CommandOutcome {
+        let destination = LogDestination.detect(
+            environment: environment, standardError: STDERR_FILENO, identifier: identifier, fieldPrefix: "PURSER_")
         let configuration: DaemonConfiguration
         do {
             configuration = try DaemonConfiguration.load(file: file, flags: flags, environment: environment)
         } catch {
-            return StartFailure(error).told
+            let failure = StartFailure(error)
+            // For whoever has typed the command it is not made a line of a log.
+            guard destination.format != .terminal else { return failure.told }
+            let outcome = failure.log(to: Logger(label: identifier) { destination.makeHandler(label: $0) })
+            await destination.flush()
+            return outcome
         }
-        let destination = LogDestination.detect(
-            environment: environment, standardError: STDERR_FILENO, identifier: identifier, fieldPrefix: "PURSER_")
         let logger = Logger(label: identifier) { label in
             destination.makeHandler(label: label, level: configuration.logLevel)
         }

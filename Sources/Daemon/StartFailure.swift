@@ -41,7 +41,7 @@ struct StartFailure: Sendable, Equatable {
         }
     }
 
-    /// As it is, for whoever has typed the command: nothing has been logged yet.
+    /// As it is, for whoever has typed the command at a terminal.
     var told: CommandOutcome { CommandOutcome(status, errorOutput: lines.map { "\($0)\n" }.joined()) }
 
     /// Tells it where the log goes, and in its form: a line of another form among the others would be lost.

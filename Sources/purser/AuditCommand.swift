@@ -17,13 +17,6 @@ struct AuditSubcommand: AsyncParsableCommand {
         @Option(help: "The audit's directory; the configuration file is then not read for it.")
         var directory: String?
 
-        /// Reads files on a thread of its own, and not on one of those that all tasks share.
-        static func reading(_ work: @escaping @Sendable () -> CommandOutcome) async -> CommandOutcome {
-            await withCheckedContinuation { continuation in
-                Thread { continuation.resume(returning: work()) }.start()
-            }
-        }
-
         func command(masterKey: String? = nil) -> AuditCommand {
             AuditCommand(
                 AuditCommand.Source(
@@ -86,7 +79,8 @@ struct AuditSubcommand: AsyncParsableCommand {
 
     /// The command `purser audit list`.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the newest records, one a line.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show the newest records, one a line.")
 
         @OptionGroup var place: Place
         @OptionGroup var filter: Filter
@@ -100,31 +94,29 @@ struct AuditSubcommand: AsyncParsableCommand {
 
         func run() async throws {
             guard let filter = try await filter.filter(config: place.config) else { return }
-            let (command, limit) = (place.command(), limit)
-            try await Place.reading { command.list(filter, limit: limit) }.finish()
+            try await place.command().list(filter, limit: limit).finish()
         }
     }
 
     /// The command `purser audit export`.
     struct Export: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Write records to the standard output as they are: a line of JSON each.")
+            commandName: "export", abstract: "Write records to the standard output as they are: a line of JSON each.")
 
         @OptionGroup var place: Place
         @OptionGroup var filter: Filter
 
         func run() async throws {
             guard let filter = try await filter.filter(config: place.config) else { return }
-            let command = place.command()
-            try await Place.reading {
-                command.export(filter) { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
-            }.finish()
+            try await place.command().export(filter) { try FileHandle.standardOutput.write(contentsOf: Data($0)) }
+                .finish()
         }
     }
 
     /// The command `purser audit verify`.
     struct Verify: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "verify",
             abstract:
                 "Find out whether records were changed, removed, put in, moved or cut off; exit with 1 if any was.",
             discussion: """

@@ -14,7 +14,7 @@ struct CallersCommand: ParsableCommand {
     /// The command `purser callers add`.
     struct Add: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Add a caller, and show its token this once.",
+            commandName: "add", abstract: "Add a caller, and show its token this once.",
             discussion: """
                 Every --scope is granted for every --app. A caller that a certificate, a user or a group stands for gets no \
                 token unless --token asks for one.
@@ -63,7 +63,7 @@ struct CallersCommand: ParsableCommand {
     /// The command `purser callers list`.
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "List every caller with what it may do and what proves it.")
+            commandName: "list", abstract: "List every caller with what it may do and what proves it.")
 
         @OptionGroup var options: DaemonOptions
 
@@ -72,7 +72,7 @@ struct CallersCommand: ParsableCommand {
 
     /// The command `purser callers show`.
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show one caller.")
+        static let configuration = CommandConfiguration(commandName: "show", abstract: "Show one caller.")
 
         @Argument(help: "The caller's name.")
         var name: String
@@ -102,7 +102,8 @@ struct CallersCommand: ParsableCommand {
 
     /// The command `purser callers grant`.
     struct Grant: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Allow a caller more of an app.")
+        static let configuration = CommandConfiguration(
+            commandName: "grant", abstract: "Allow a caller more of an app.")
 
         @OptionGroup var grant: GrantOptions
 
@@ -111,7 +112,8 @@ struct CallersCommand: ParsableCommand {
 
     /// The command `purser callers ungrant`.
     struct Ungrant: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Allow a caller less of an app.")
+        static let configuration = CommandConfiguration(
+            commandName: "ungrant", abstract: "Allow a caller less of an app.")
 
         @OptionGroup var grant: GrantOptions
 
@@ -121,6 +123,7 @@ struct CallersCommand: ParsableCommand {
     /// The command `purser callers rotate`.
     struct Rotate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "rotate",
             abstract: "Give a caller a new token, shown this once; the old one ends after a while.")
 
         @Argument(help: "The caller's name.")
@@ -185,7 +188,7 @@ struct CallersCommand: ParsableCommand {
     /// The command `purser callers bind`.
     struct Bind: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a client certificate, a user or a group stand for a caller.")
+            commandName: "bind", abstract: "Let a client certificate, a user or a group stand for a caller.")
 
         @OptionGroup var binding: BindingOptions
 
@@ -195,7 +198,7 @@ struct CallersCommand: ParsableCommand {
     /// The command `purser callers unbind`.
     struct Unbind: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let a client certificate, a user or a group stand for a caller no more.")
+            commandName: "unbind", abstract: "Let a client certificate, a user or a group stand for a caller no more.")
 
         @OptionGroup var binding: BindingOptions
 
@@ -205,7 +208,7 @@ struct CallersCommand: ParsableCommand {
     /// The command `purser callers revoke`.
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Revoke a caller's token or key, at once and for good.")
+            commandName: "revoke", abstract: "Revoke a caller's token or key, at once and for good.")
 
         @Argument(help: "The caller's name.")
         var name: String
@@ -221,7 +224,7 @@ struct CallersCommand: ParsableCommand {
     /// The command `purser callers remove`.
     struct Remove: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove a caller with all that proves it, at once and for good.")
+            commandName: "remove", abstract: "Remove a caller with all that proves it, at once and for good.")
 
         @Argument(help: "The caller's name.")
         var name: String
@@ -265,6 +268,7 @@ struct CallersCommand: ParsableCommand {
     /// The command `purser callers hash`.
     struct Hash: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "hash",
             abstract: "Make a bearer token and the SHA-256 of it that belongs into the configuration.")
 
         @Flag(name: .customLong("stdin"), help: "Hash the token on the standard input instead of making one.")

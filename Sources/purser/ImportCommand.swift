@@ -19,7 +19,7 @@ struct ImportCommand: ParsableCommand {
     /// The command `purser import links`.
     struct Links: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take over which purchases belong to which users.",
+            commandName: "links", abstract: "Take over which purchases belong to which users.",
             discussion: """
                 The file is CSV with a header, or has a JSON object in each line: user, kind, value, and where known \
                 environment, validFrom, validUntil, app.
@@ -36,6 +36,7 @@ struct ImportCommand: ParsableCommand {
     /// The command `purser import receipts`.
     struct Receipts: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "receipts",
             abstract: "Take over receipts of StoreKit 1, which tell purchases and whose they are.",
             discussion: """
                 The file has a JSON object in each line, or is CSV with a header: receipt (Base64), and where known \

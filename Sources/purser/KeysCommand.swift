@@ -13,7 +13,8 @@ struct KeysCommand: ParsableCommand {
 
     /// The command `purser keys list`.
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "List every key, those that sign first.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "List every key, those that sign first.")
 
         @OptionGroup var options: DaemonOptions
 
@@ -22,7 +23,8 @@ struct KeysCommand: ParsableCommand {
 
     /// The command `purser keys show`.
     struct Show: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Tell all that is known of a key.")
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Tell all that is known of a key.")
 
         @Argument(help: "The id of the key.")
         var keyID: String
@@ -35,7 +37,7 @@ struct KeysCommand: ParsableCommand {
     /// The command `purser keys import`.
     struct Import: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a .p8 file in; the key stands by from then on.",
+            commandName: "import", abstract: "Take a .p8 file in; the key stands by from then on.",
             discussion: """
                 The daemon keeps the key sealed; remove the file afterwards. The name tells the id of the key \
                 (AuthKey_ABC.p8, SubscriptionKey_ABC.p8, ABC.p8) unless --id does.
@@ -63,7 +65,7 @@ struct KeysCommand: ParsableCommand {
     /// The command `purser keys check`.
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Ask Apple whether it takes a key; exit with 1 if it does not.",
+            commandName: "check", abstract: "Ask Apple whether it takes a key; exit with 1 if it does not.",
             discussion: "It passes if Apple takes it for each app in one environment at least. Nothing changes.")
 
         @Argument(help: "The id of the key.")
@@ -77,7 +79,7 @@ struct KeysCommand: ParsableCommand {
     /// The command `purser keys activate`.
     struct Activate: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Make a key the one that signs; the one that did is retired.",
+            commandName: "activate", abstract: "Make a key the one that signs; the one that did is retired.",
             discussion: "Apple is asked first. Activating the key before it is the way back.")
 
         @Argument(help: "The id of the key.")
@@ -99,7 +101,7 @@ struct KeysCommand: ParsableCommand {
     /// The command `purser keys retire`.
     struct Retire: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Take a key out of use that signs for no app; it can be activated again.")
+            commandName: "retire", abstract: "Take a key out of use that signs for no app; it can be activated again.")
 
         @Argument(help: "The id of the key.")
         var keyID: String
@@ -112,6 +114,7 @@ struct KeysCommand: ParsableCommand {
     /// The command `purser keys revoke`.
     struct Revoke: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "revoke",
             abstract: "Take a key out of use at once and for good; a standby key takes its place where there is one.")
 
         @Argument(help: "The id of the key.")
@@ -125,7 +128,7 @@ struct KeysCommand: ParsableCommand {
     /// The command `purser keys delete`.
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Remove an imported key that signs for no app.")
+            commandName: "delete", abstract: "Remove an imported key that signs for no app.")
 
         @Argument(help: "The id of the key.")
         var keyID: String
@@ -138,7 +141,7 @@ struct KeysCommand: ParsableCommand {
     /// The command `purser keys rewrap`.
     struct Rewrap: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Seal every secret under another master key, while the daemon serves.",
+            commandName: "rewrap", abstract: "Seal every secret under another master key, while the daemon serves.",
             discussion: """
                 A master key that the daemon keeps itself is drawn anew. One of yours: put the new key into the first line of its \
                 file, before the old one, and run this.

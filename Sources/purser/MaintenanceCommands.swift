@@ -15,7 +15,11 @@ struct DaemonOptions: ParsableArguments {
         help: "Who you are: recorded beside your user id, which may be that of several people. Nobody checks it.")
     var operatorName: String?
 
+    @Option(help: "How many seconds the daemon may take for an answer, where nothing longer is foreseen.")
+    var timeout = RunningDaemon.usualTimeoutSeconds
+
     func validate() throws {
+        guard (1...86_400).contains(timeout) else { throw ValidationError("--timeout takes 1 to 86400 seconds.") }
         guard operatorName.map(RunningDaemon.isOperatorName) ?? true else {
             throw ValidationError("--as takes 1 to 64 of A-Z, a-z, 0-9 and . _ - @ +.")
         }
@@ -23,7 +27,7 @@ struct DaemonOptions: ParsableArguments {
 
     var daemon: RunningDaemon {
         RunningDaemon(
-            file: config, socket: socket, operatorName: operatorName,
+            file: config, socket: socket, operatorName: operatorName, timeoutSeconds: timeout,
             environment: ProcessInfo.processInfo.environment)
     }
 }
@@ -74,6 +78,7 @@ struct StoreCommand: ParsableCommand {
     /// The command `purser store check`.
     struct Check: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Examine every page, index and reference of the store; exit with 1 if anything is wrong.",
             discussion: "The daemon does it, if it runs.")
 
@@ -96,7 +101,7 @@ struct DeliveriesCommand: ParsableCommand {
     /// The command `purser deliveries release`.
     struct Release: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            abstract: "Let the daemon send again after its store came from a backup.",
+            commandName: "release", abstract: "Let the daemon send again after its store came from a backup.",
             discussion: """
                 A backup does not know what happened since: first record again who has withdrawn consent, and cancel what \
                 should not be sent.

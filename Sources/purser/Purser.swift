@@ -78,6 +78,7 @@ struct ConfigCommand: ParsableCommand {
     /// The command `purser config check`.
     struct Check: ParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "check",
             abstract: "Check a configuration file and every file that it names; exit with 78 if anything is wrong.")
 
         @Argument(help: "The configuration file.")

@@ -31,7 +31,7 @@ struct BacklogMonitorTests {
     @Test func `that nothing waits any more is told`() async throws {
         let earlier = Backlog(
             deliveries: ["coins", "gems"].map {
-                DeliveryBacklog(app: $0, state: .queued, count: 1, oldestCreatedAt: now - 1, nearestDeadline: now)
+                DeliveryBacklog(app: $0, state: .queued, count: 1, oldestCreatedAt: now - 1)
             })
         let lines = try await lines(earlier, Backlog())
         for line in [
@@ -49,9 +49,9 @@ struct BacklogMonitorTests {
         let backlog = Backlog(
             deliveries: [
                 DeliveryBacklog(
-                    app: "coins", state: .queued, count: 7, oldestCreatedAt: now - 90, nearestDeadline: now + 60),
+                    app: "coins", state: .queued, count: 7, oldestCreatedAt: now - 90),
                 DeliveryBacklog(
-                    app: "coins", state: .sending, count: 2, oldestCreatedAt: now - 120, nearestDeadline: now + 60),
+                    app: "coins", state: .sending, count: 2, oldestCreatedAt: now - 120),
             ],
             cases: [CaseBacklog(app: "gems", environment: .sandbox, open: 3, nearestDeadline: now - 5)],
             quarantined: (4, now), hold: SendingHold(since: now, reason: "A backup."))

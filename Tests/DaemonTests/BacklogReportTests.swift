@@ -46,7 +46,7 @@ struct BacklogReportTests {
         let backlog = Backlog(
             deliveries: [
                 DeliveryBacklog(
-                    app: "coins", state: .queued, count: 1, oldestCreatedAt: now - 600, nearestDeadline: now)
+                    app: "coins", state: .queued, count: 1, oldestCreatedAt: now - 600)
             ],
             hold: SendingHold(since: now, reason: "The store came from a backup."))
         let report = report(backlog)

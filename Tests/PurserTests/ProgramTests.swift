@@ -1,6 +1,9 @@
+import ArgumentParser
 import Foundation
 import TestSupport
 import Testing
+
+@testable import purser
 
 /// What scripts and service managers rely on: exit codes, and what goes to which output.
 struct ProgramTests {
@@ -18,6 +21,17 @@ struct ProgramTests {
         #expect(outcome.output.wholeMatch(of: /purser \d+\.\d+\.\d+\n/) != nil)
     }
 
+    @Test func `every command says its name, so that no start searches the whole program for it`() {
+        var commands: [any ParsableCommand.Type] = [Purser.self]
+        var count = 0
+        while let command = commands.popLast() {
+            #expect(command.configuration.commandName != nil, "\(command)")
+            commands += command.configuration.subcommands
+            count += 1
+        }
+        #expect(count > 30)
+    }
+
     @Test(arguments: [
         ["nonsense"], ["serve", "--nonsense"], ["callers", "hash", "prs_token"], ["callers", "issue-key", "shop"],
     ])
@@ -33,7 +47,7 @@ struct ProgramTests {
             let outcome = try await Program.run(arguments + [path], environment: ["PURSER_NONSENSE": "1"])
             #expect(outcome.status == 78)
             #expect(outcome.output.isEmpty)
-            #expect(outcome.errorOutput.contains("\(path):1:1: stoer: Unknown key. Did you mean `store`?\n"))
+            #expect(outcome.errorOutput.contains("\(path):1:1: stoer: Unknown key. Did you mean `store`?"))
             #expect(outcome.errorOutput.contains("\(path):2:15: log.level: "))
             #expect(outcome.errorOutput.contains("environment variable PURSER_NONSENSE: "))
         }
@@ -43,7 +57,7 @@ struct ProgramTests {
         try await withConfiguration("store: sqlite:/a\napple: { rootCertificates: [/a.cer] }\n") { path in
             let outcome = try await Program.run(["serve", "--config", path, "--log-level", "loud"])
             #expect(outcome.status == 78)
-            #expect(outcome.errorOutput.hasPrefix("flag --log-level: log.level: "))
+            #expect(outcome.errorOutput.contains("flag --log-level: log.level: "))
         }
     }
 

@@ -5,8 +5,6 @@ import Listener
 
 /// Asks the running daemon something, over its admin socket.
 struct AdminClient {
-    /// How long the daemon may take, unless the request is one for long work.
-    static let timeout = Duration.seconds(30)
     /// How long it may take to read its whole store.
     static let longTimeout = Duration.seconds(3600)
     /// What bodies are unless a request says otherwise.
@@ -17,6 +15,8 @@ struct AdminClient {
     let socket: String
     /// Who the operator claims to be, for the records; nil for nobody.
     let operatorName: String?
+    /// How long the daemon may take, unless the request is one for long work.
+    let timeout: Duration
 
     /// An answer of the daemon's.
     struct Reply {
@@ -58,12 +58,12 @@ struct AdminClient {
     ///   - target: the path, percent-encoded.
     ///   - body: a JSON object, unless `contentType` says otherwise.
     ///   - contentType: what the body is.
-    ///   - timeout: how long the daemon may take.
+    ///   - timeout: how long the daemon may take at least; the client's own by default.
     /// - Returns: the answer, whatever its status.
     /// - Throws: `AdminClientError` when no answer comes.
     func send(
         _ method: CurlRequest.Method, _ target: String, body: Data? = nil, contentType: String = json,
-        timeout: Duration = timeout
+        timeout: Duration? = nil
     ) async throws -> Reply {
         try await withClient { client in
             try await send(method, target, body.map(Array.init), contentType, timeout, over: client)
@@ -72,7 +72,7 @@ struct AdminClient {
 
     /// Sends a request over a connection that is there already; as `send`.
     typealias Send = (
-        _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ timeout: Duration
+        _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ timeout: Duration?
     ) async throws -> Reply
 
     /// Keeps a connection for the requests of a closure.
@@ -97,14 +97,15 @@ struct AdminClient {
     }
 
     private func send(
-        _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ contentType: String, _ timeout: Duration,
+        _ method: CurlRequest.Method, _ target: String, _ body: [UInt8]?, _ contentType: String, _ timeout: Duration?,
         over client: CurlClient
     ) async throws -> Reply {
         var headers = body == nil ? [] : [(name: "Content-Type", value: contentType)]
         if let operatorName { headers.append((name: OperatorName.fieldName, value: operatorName)) }
         var request = CurlRequest(
             method, "http://localhost\(target)", headers: headers, body: body,
-            connectTimeout: .seconds(5), totalTimeout: timeout, maximumResponseBytes: Self.maximumResponseBytes)
+            connectTimeout: .seconds(5), totalTimeout: max(timeout ?? self.timeout, self.timeout),
+            maximumResponseBytes: Self.maximumResponseBytes)
         request.unixSocket = socket
         do throws(CurlError) {
             let response = try await client.perform(request)
@@ -144,7 +145,9 @@ enum AdminClientError: Error, Equatable, CustomStringConvertible {
             \(path) is not open to this user (uid \(geteuid())); run this as root, as the daemon's user, or as a member of the \
             socket's group where `listeners.admin.mode` lets that in.
             """
-        case .noAnswer(let cause, _): "The daemon did not answer: \(cause)."
+        case .noAnswer(let cause, let mayHaveArrived):
+            "The daemon did not answer: \(cause)."
+                + (mayHaveArrived ? " What was asked for may happen yet: look before you repeat it." : "")
         case .answerUnreadable: "The daemon's answer cannot be read; are daemon and command of the same version?"
         }
     }

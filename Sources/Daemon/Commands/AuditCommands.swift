@@ -1,12 +1,11 @@
 import AuditLog
 import Curl
+import Domain
 package import Foundation
 import KeyCustody
 
 /// `purser audit …`: reads and verifies the files of the audit, whether a daemon runs or not.
-///
-/// Blocks; not for the threads of the concurrency pool.
-package struct AuditCommand {
+package struct AuditCommand: Sendable {
     /// Where the audit is, and the key of its keys.
     package struct Source: Sendable {
         /// The configuration file; not read where the next two are given.
@@ -31,35 +30,41 @@ package struct AuditCommand {
     /// Shows the newest records for people, oldest first.
     ///
     /// `filter`: which; `limit`: how many at most.
-    package func list(_ filter: AuditFilter, limit: Int) -> CommandOutcome {
-        outcome {
-            var shown: [AuditRecord] = []
-            var count = 0
-            try AuditReader(directory: try directory()).read(filter.query) { record, _ in
-                count += 1
-                shown.append(record)
-                if shown.count / 2 > limit { shown.removeFirst(shown.count - limit) }
-            }
-            shown = shown.suffix(limit)
-            let rest = count > shown.count ? "\(count - shown.count) older records are not shown (--limit).\n" : ""
-            return CommandOutcome(
-                .success, output: shown.map { "\(Self.line($0))\n" }.joined(), errorOutput: rest)
+    package func list(_ filter: AuditFilter, limit: Int) async -> CommandOutcome {
+        await Blocking.run { outcome { try newest(limit, filter) } }
+    }
+
+    private func newest(_ limit: Int, _ filter: AuditFilter) throws -> CommandOutcome {
+        var shown: [AuditRecord] = []
+        var count = 0
+        try AuditReader(directory: try directory()).read(filter.query) { record, _ in
+            count += 1
+            shown.append(record)
+            if shown.count / 2 > limit { shown.removeFirst(shown.count - limit) }
         }
+        shown = shown.suffix(limit)
+        let rest = count > shown.count ? "\(count - shown.count) older records are not shown (--limit).\n" : ""
+        return CommandOutcome(
+            .success, output: shown.map { "\(Self.line($0))\n" }.joined(), errorOutput: rest)
     }
 
     /// Writes records as they stand in the files: a line of JSON each.
     ///
-    /// `write`: takes one line with its line feed.
-    package func export(_ filter: AuditFilter, to write: ([UInt8]) throws -> Void) -> CommandOutcome {
-        outcome {
-            try AuditReader(directory: try directory()).read(filter.query) { _, line in
-                try write(line + [UInt8(ascii: "\n")])
+    /// `write`: takes one line with its line feed; it may block.
+    package func export(
+        _ filter: AuditFilter, to write: @escaping @Sendable ([UInt8]) throws -> Void
+    ) async -> CommandOutcome {
+        await Blocking.run {
+            outcome {
+                try AuditReader(directory: try directory()).read(filter.query) { _, line in
+                    try write(line + [UInt8(ascii: "\n")])
+                }
+                return CommandOutcome(.success)
             }
-            return CommandOutcome(.success)
         }
     }
 
-    /// Finds out whether the records are as they were written.
+    /// Finds out whether the records are as they were written; it blocks.
     ///
     /// - Parameter journal: lines of the service's log; the heads in them tell what was cut off.
     /// - Returns: `failure` with everything that is wrong.
@@ -144,7 +149,6 @@ package struct AuditCommand {
 package struct AuditFilter: Sendable {
     let query: AuditQuery
 
-    ///
     /// `since`: a time (RFC 3339), or how long ago, such as `24h`; `now`: the time of day.
     ///
     /// Result: nil when `since` is neither.

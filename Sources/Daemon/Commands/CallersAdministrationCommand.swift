@@ -52,7 +52,7 @@ package struct CallersAdministrationCommand: Sendable {
                 repeat {
                     var target = "/v1/callers?pageSize=\(Self.pageSize)"
                     if let token { target += "&pageToken=\(CallerKeysCommand.segment(token))" }
-                    let reply = try await send(.get, target, nil, AdminClient.timeout)
+                    let reply = try await send(.get, target, nil, nil)
                     guard reply.isSuccess else { return try RunningDaemon.refusal(reply) }
                     let page = try reply.decoded(CallerListBody.self)
                     if text.isEmpty { text = "issuer id: \(page.issuerId)\n" }

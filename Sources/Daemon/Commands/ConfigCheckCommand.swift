@@ -55,10 +55,7 @@ private struct FileCheck {
             attempt("apple.rootCertificates[\(index)]") { _ = try Files.certificate(path) }
         }
         if let path = configuration.apple.certificateAuthorityFile {
-            attempt("apple.certificateAuthorityFile") {
-                _ = try Certificate.certificates(
-                    inFile: Array(try Files.contents(of: path, maximumBytes: Files.maximumCertificateBytes)))
-            }
+            attempt("apple.certificateAuthorityFile") { try Files.checkAuthorities(path) }
         }
         for (name, listener) in configuration.listeners.all {
             guard let tls = listener.tls else { continue }

@@ -32,20 +32,29 @@ package struct CommandOutcome: Sendable, Equatable {
 
 /// How an operator's command reaches the running daemon, and what it says when that fails.
 package struct RunningDaemon: Sendable {
+    /// How many seconds the daemon may take, unless the operator says otherwise or the request is one for long work.
+    package static let usualTimeoutSeconds = 30
+
     private let file: String
     private let socket: String?
     private let operatorName: String?
+    private let timeout: Duration
     private let environment: [String: String]
 
     /// - Parameters:
     ///   - file: the configuration file, which says where the daemon listens for operators.
     ///   - socket: the path of the daemon's admin socket; the configuration file is then not read.
     ///   - operatorName: who the operator claims to be, which is recorded with what the command does.
+    ///   - timeoutSeconds: how long the daemon may take for an answer that is not one to long work.
     ///   - environment: the environment of the process.
-    package init(file: String, socket: String?, operatorName: String? = nil, environment: [String: String]) {
+    package init(
+        file: String, socket: String?, operatorName: String? = nil, timeoutSeconds: Int = usualTimeoutSeconds,
+        environment: [String: String]
+    ) {
         self.file = file
         self.socket = socket
         self.operatorName = operatorName
+        timeout = .seconds(timeoutSeconds)
         self.environment = environment
     }
 
@@ -57,7 +66,8 @@ package struct RunningDaemon: Sendable {
     /// - Throws: `ConfigurationError`, `AdminClientError`.
     func client() throws -> AdminClient {
         AdminClient(
-            socket: try socket ?? AdminClient.socket(file: file, environment: environment), operatorName: operatorName)
+            socket: try socket ?? AdminClient.socket(file: file, environment: environment), operatorName: operatorName,
+            timeout: timeout)
     }
 
     /// Runs a command; what it throws becomes its outcome.

@@ -64,13 +64,14 @@ struct ConfigurationElement: Sendable {
         return places[name].map { members[$0] }
     }
 
-    /// Every text that is reached through tables alone, by its path.
-    var texts: [(path: [String], text: String)] {
+    /// Every text that is reached through tables alone, by its path; `tables` of this one are left out.
+    func texts(besides tables: Set<String> = []) -> [(path: [String], text: String)] {
         members.flatMap { member -> [(path: [String], text: String)] in
             switch member.value.content {
             case .text(let text): [([member.name], text)]
             case .empty, .list: []
-            case .table: member.value.texts.map { ([member.name] + $0.path, $0.text) }
+            case .table where tables.contains(member.name): []
+            case .table: member.value.texts().map { ([member.name] + $0.path, $0.text) }
             }
         }
     }

@@ -15,7 +15,8 @@ struct ConfigurationParser {
     private(set) var warnings: [ConfigurationProblem] = []
     /// The names that were asked for, by the key path of their table.
     private var knownNames: [String: Set<String>] = [:]
-    private var knownVariables: Set<String> = []
+    /// The paths of the settings that were asked for.
+    private var knownSettings: Set<[String]> = []
 
     init(document: YAMLDocument, file: String, flags: ConfigurationFlags, environment: [String: String]) {
         self.file = file
@@ -41,15 +42,19 @@ struct ConfigurationParser {
     /// Ends the reading: what nobody asked for is reported, and every problem is put in the order of the file.
     mutating func finish() {
         reportUnknownNames(in: root)
-        let unknown = environment.keys.filter {
-            $0.hasPrefix(ConfigurationSettings.variablePrefix) && !knownVariables.contains($0)
-        }
-        for name in unknown.sorted() {
-            let hint = Suggestion.text(for: name, among: knownVariables)
-            report(.environment(name), key: "", "No setting has this name. \(hint)".trimmed)
-        }
+        reportUnknownVariables()
         problems = Self.sorted(problems)
         warnings = Self.sorted(warnings)
+    }
+
+    private mutating func reportUnknownVariables() {
+        let given = environment.keys.filter { $0.hasPrefix(ConfigurationSettings.variablePrefix) }
+        guard !given.isEmpty else { return }
+        let known = Set(knownSettings.map(settings.variable))
+        for name in given.sorted() where !known.contains(name) {
+            let hint = Suggestion.text(for: name, among: known)
+            report(.environment(name), key: "", "No setting has this name. \(hint)".trimmed)
+        }
     }
 
     private mutating func reportUnknownNames(in element: ConfigurationElement) {
@@ -129,7 +134,7 @@ extension ConfigurationParser {
 
     /// Makes a setting known, and checks what the file has on the way to it.
     private mutating func noteSetting(_ path: [String]) {
-        knownVariables.insert(settings.variable(at: path))
+        knownSettings.insert(path)
         var table = root
         for (index, name) in path.enumerated() {
             guard let element = member(name, of: table) else { return }

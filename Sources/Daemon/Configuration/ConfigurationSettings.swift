@@ -5,6 +5,8 @@ import Synchronization
 struct ConfigurationSettings {
     /// Every variable that configures Purser begins with this.
     static let variablePrefix = "PURSER_"
+    /// Tables whose entries have names of the operator's own; no setting is in them, and there may be thousands.
+    private static let tablesOfNames: Set<String> = ["apps", "callers"]
 
     private let reader: ConfigReader
     private let recorder = OriginRecorder()
@@ -16,12 +18,20 @@ struct ConfigurationSettings {
         self.root = root
         let flagTexts = [(["store"], flags.store), (["log", "level"], flags.logLevel)]
         let flagValues = flagTexts.compactMap { path, text in text.map { (AbsoluteConfigKey(path), Self.value($0)) } }
-        let fileValues = root.texts.map { (AbsoluteConfigKey($0.path), Self.value($0.text)) }
-        variables = EnvironmentVariablesProvider(environmentVariables: environment)
+        let fileValues = root.texts(besides: Self.tablesOfNames).map {
+            (AbsoluteConfigKey($0.path), Self.value($0.text))
+        }
+        let ours = environment.filter { $0.key.hasPrefix(Self.variablePrefix) }
+        variables = EnvironmentVariablesProvider(environmentVariables: ours)
+        let overrides: any ConfigProvider =
+            // Spelling the name of a variable takes long, and is for nothing where none is set.
+            ours.isEmpty
+            ? InMemoryProvider(name: "environment", values: [:])
+            : KeyMappingProvider(upstream: variables, keyMapper: Self.variableKey)
         reader = ConfigReader(
             providers: [
                 InMemoryProvider(name: "flags", values: Dictionary(flagValues) { first, _ in first }),
-                KeyMappingProvider(upstream: variables, keyMapper: Self.variableKey),
+                overrides,
                 InMemoryProvider(name: "file", values: Dictionary(fileValues) { first, _ in first }),
             ],
             accessReporter: recorder)

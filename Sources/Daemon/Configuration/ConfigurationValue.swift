@@ -4,12 +4,23 @@ import Logging
 
 /// One kind of value: what it must be, in words for the operator, and how its text is read.
 struct ConfigurationValue<Value> {
-    /// Completes the sentence "must be …".
-    let expectation: String
     /// Whether the text could be a secret, so that no message repeats it.
-    var isSecret = false
+    let isSecret: Bool
     /// `nil` when the text is no such value.
     let parse: (String) -> Value?
+    private let describe: () -> String
+
+    /// `expectation` is only put into words for somebody who is told: ten thousand apps have a value or two each.
+    init(
+        expectation: @autoclosure @escaping () -> String, isSecret: Bool = false, parse: @escaping (String) -> Value?
+    ) {
+        describe = expectation
+        self.isSecret = isSecret
+        self.parse = parse
+    }
+
+    /// Completes the sentence "must be …".
+    var expectation: String { describe() }
 
     /// What is wrong with a text that cannot be read.
     func complaint(about text: String) -> String {
@@ -28,8 +39,9 @@ struct ConfigurationValue<Value> {
 extension ConfigurationValue where Value: RawRepresentable<String> & CaseIterable {
     /// One of a fixed set of words.
     static var oneOf: Self {
-        let words = Value.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-        return Self(expectation: "one of \(words)") { Value(rawValue: $0) }
+        Self(expectation: "one of " + Value.allCases.map { "`\($0.rawValue)`" }.joined(separator: ", ")) {
+            Value(rawValue: $0)
+        }
     }
 }
 
@@ -119,7 +131,7 @@ extension ConfigurationValue<String> {
     /// The name of an app in our paths, or of a caller.
     static var slug: Self {
         word("1 to 63 lower-case letters, digits and hyphens, not beginning with a hyphen", 1...63) { text in
-            text.first != "-" && text.allSatisfy { $0 == "-" || $0.isNumber || $0.isLowercase }
+            text.first != "-" && text.utf8.allSatisfy { "abcdefghijklmnopqrstuvwxyz0123456789-".utf8.contains($0) }
         }
     }
 
@@ -199,7 +211,7 @@ extension ConfigurationValue<String> {
         _ expectation: String, _ length: ClosedRange<Int>, where isValid: @escaping (String) -> Bool
     ) -> Self {
         Self(expectation: expectation) { text in
-            length.contains(text.utf8.count) && text.allSatisfy(\.isASCII) && isValid(text) ? text : nil
+            length.contains(text.utf8.count) && text.utf8.allSatisfy { $0 < 0x80 } && isValid(text) ? text : nil
         }
     }
 }

@@ -121,7 +121,8 @@ enum DuplicateKeys {
         var duplicates: [Place: String] = [:]
         while true {
             do {
-                return (try Yams.compose(yaml: text), duplicates)
+                // Without rules: values are read as text here, and a rule is a regular expression for each key.
+                return (try Yams.compose(yaml: text, .basic), duplicates)
             } catch YamlError.duplicatedKeysInMapping(let names, let context) {
                 let place = Place(context.mark)
                 guard let name = names.first, duplicates.count < ConfigurationDefaults.maximumDuplicateKeys,

@@ -165,7 +165,7 @@ struct ImportSender {
     private mutating func sendAgain(_ target: String, _ body: [UInt8]) async throws -> AdminClient.Reply {
         for wait in Self.pauses {
             do {
-                let reply = try await send(.post, target, body, AdminClient.timeout)
+                let reply = try await send(.post, target, body, nil)
                 hasAnswered = true
                 guard reply.status == 503 || reply.status == 429 else { return reply }
             } catch let error as AdminClientError {
@@ -173,7 +173,7 @@ struct ImportSender {
             }
             try await pause(wait)
         }
-        return try await send(.post, target, body, AdminClient.timeout)
+        return try await send(.post, target, body, nil)
     }
 }
 
