@@ -47,3 +47,31 @@ struct FigureTests {
         #expect(Unit.plain(number) == text)
     }
 }
+
+/// Processor time an answer, and whose it was.
+struct AnswerCostTests {
+    @Test(arguments: [
+        ("NIO-ELT-1-#2\n", "NIO-ELT"), ("curl", "curl"), ("oot.default-qos", "oot.default-qos"), ("7", "7"),
+    ])
+    func `threads that do the same count as one`(name: String, kind: String) {
+        #expect(ProcessUsage.kind(ofThread: name) == kind)
+    }
+
+    @Test func `what was used before does not count, and a thread that ended takes its time with it`() throws {
+        let before = ProcessUsage(processorSeconds: 10, threadSeconds: ["curl": 4, "NIO-ELT": 5])
+        let after = ProcessUsage(processorSeconds: 10.5, threadSeconds: ["curl": 4.2, "NIO-ELT": 5.1, "new": 0.1])
+        let cost = AnswerCost(from: before, to: after, answers: 1000)
+        #expect(cost.microseconds.rounded() == 500)
+        #expect(cost.byThread.mapValues { $0.rounded() } == ["curl": 200, "NIO-ELT": 100, "new": 100])
+    }
+
+    @Test func `threads come by their medians, without those that hardly did anything`() {
+        var figures = ThreadFigures("64 callers")
+        for (curl, loop) in [(10.0, 80.0), (20, 70), (90, 5)] {
+            let after = ProcessUsage(
+                processorSeconds: 100, threadSeconds: ["curl": curl, "NIO-ELT": loop, "idle": 1])
+            figures.add(AnswerCost(from: ProcessUsage(processorSeconds: 0, threadSeconds: [:]), to: after, answers: 1))
+        }
+        #expect(figures.figures.map(\.name) == ["64 callers, of it thread NIO-ELT", "64 callers, of it thread curl"])
+    }
+}

@@ -60,3 +60,15 @@ struct ConfigurationTests {
         #expect(apps.last == "a\(size.apps / 10 * 9)")
     }
 }
+
+/// What answers are compared with.
+struct ReferenceTests {
+    @Test func `bare commits are as durable as the store's`() async throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "commits-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        // It refuses to measure anything less.
+        let probe = CommitProbe(path: folder.appending(path: "commits.db").path, seconds: 0.05)
+        #expect(try await probe.run().median > 0)
+    }
+}

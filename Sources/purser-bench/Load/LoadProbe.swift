@@ -34,6 +34,8 @@ struct LoadProbe: Probe {
     var rate: Double?
     /// Whether to begin again at the end of the file; otherwise the end of the file is the end.
     var repeats = false
+    /// Whether each connection has been used before the clock runs, as those are that callers keep.
+    var areKept = false
 
     func run() async throws -> Outcome {
         var sender = LoadSender(plan: self, requests: try RequestFile.read(requests))
@@ -73,7 +75,7 @@ struct LoadSender {
             for connection in connections { close(connection.descriptor) }
         }
         for index in 0..<plan.connections {
-            connections.append(try LoadConnection(to: plan.port))
+            connections.append(try connect(index))
             idle.append(index)
         }
         var polled = connections.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
@@ -93,6 +95,20 @@ struct LoadSender {
             }
         }
         return outcome(seconds: start.duration(to: lastAnswer ?? end).inSeconds)
+    }
+
+    private func connect(_ index: Int) throws -> LoadConnection {
+        var connection = try LoadConnection(to: plan.port)
+        guard plan.areKept else { return connection }
+        try connection.send(requests[index % requests.count], at: clock.now)
+        var polled = pollfd(fd: connection.descriptor, events: Int16(POLLIN), revents: 0)
+        while connection.isWaiting {
+            guard poll(&polled, 1, 20_000) > 0 else { throw BenchError("a request alone was not answered") }
+            if case .closed = try connection.receive() {
+                throw BenchError("a request alone found its connection closed")
+            }
+        }
+        return connection
     }
 
     private var isAtEnd: Bool { !plan.repeats && next >= requests.count }

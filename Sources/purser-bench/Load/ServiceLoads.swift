@@ -18,8 +18,7 @@ struct FacadeLoad: Sendable {
     ///
     /// - Throws: `BenchError` when one cannot be read.
     func warmUp() async throws {
-        try bench.fixtures.write(
-            transactions: Wrk.firstIdentifier..<Wrk.firstIdentifier + Wrk.identifierCount)
+        try bench.fixtures.write(transactions: Wrk.transactions)
         let outcome = try await bench.run(
             LoadProbe(port: daemon.ports.api, requests: try requestFile(), connections: 64, seconds: 60),
             core: bench.cores.load)
@@ -28,11 +27,13 @@ struct FacadeLoad: Sendable {
         }
     }
 
-    /// The load as wrk makes it.
-    var wrk: Wrk {
-        Wrk(
-            port: daemon.ports.api, path: "/v1/apps/a%a/transactions/%d?environment=Sandbox",
-            distance: configuration.distance, token: PurserConfiguration.token)
+    /// The daemon, asked by wrk.
+    var side: GetSide {
+        GetSide(
+            load: Wrk(
+                port: daemon.ports.api, path: "/v1/apps/a%a/transactions/%d?environment=Sandbox",
+                distance: configuration.distance, token: PurserConfiguration.token),
+            process: daemon.process)
     }
 
     /// Writes one request for each transaction.
@@ -60,14 +61,14 @@ final class ConsumptionLoad: Sendable {
     /// How many of a second's purchases can be looked up before the limits of every app are used up.
     private static let lookUps = 2000
 
-    private let port: Int
+    private let daemon: PurserDaemon
     private let configuration: PurserConfiguration
     private let bench: Bench
     /// No purchase twice, not even in daemons that use the same store one after the other.
     private static let nextTransaction = Atomic(5_000_000_000_000_000)
 
-    init(port: Int, configuration: PurserConfiguration, bench: Bench) {
-        self.port = port
+    init(_ daemon: PurserDaemon, _ configuration: PurserConfiguration, _ bench: Bench) {
+        self.daemon = daemon
         self.configuration = configuration
         self.bench = bench
     }
@@ -75,39 +76,38 @@ final class ConsumptionLoad: Sendable {
     /// What a second of sending came to.
     struct Sample: Sendable {
         let perSecond: Double
-        /// The service's processor time an answer.
-        let microseconds: Double
+        /// The middle of the times that callers waited, in milliseconds.
+        let median: Double
+        let cost: AnswerCost
     }
 
     /// Sends for a second, and looks at what that took.
     ///
-    /// - Throws: `BenchError`
+    /// - Throws: `BenchError` when one was not accepted.
     // Swift 6.3 crashes while it optimises the caller with this in it.
     @inline(never)
-    func sample(callers: Int, of daemon: PurserDaemon) async throws -> Sample {
-        let before = try daemon.usage().processorSeconds
-        let perSecond = try await accept(callers: callers)
-        let used = try daemon.usage().processorSeconds - before
-        return Sample(perSecond: perSecond, microseconds: used / (perSecond * Self.seconds) * 1e6)
+    func sample(callers: Int) async throws -> Sample {
+        let requests = try requestFile(callers == 1 ? Self.requestsPerSecond / 8 : Self.requestsPerSecond)
+        let before = try daemon.usage()
+        let outcome = try await bench.run(
+            LoadProbe(port: daemon.ports.api, requests: requests, connections: callers, seconds: Self.seconds),
+            core: bench.cores.load)
+        let after = try daemon.usage()
+        guard outcome.answers.keys.allSatisfy({ $0 == 202 || $0 == 200 }), outcome.broken == 0 else {
+            throw BenchError("consumption was answered \(outcome.answers), \(outcome.broken) not at all")
+        }
+        return Sample(
+            perSecond: outcome.successesPerSecond, median: outcome.median,
+            cost: AnswerCost(from: before, to: after, answers: Double(outcome.successes)))
     }
 
-    /// Sends for a second.
-    ///
-    /// - Returns: how many a second were accepted.
-    /// - Throws: `BenchError` when one was not.
-    func accept(callers: Int) async throws -> Double {
-        let count = callers == 1 ? Self.requestsPerSecond / 8 : Self.requestsPerSecond
+    /// Writes requests about purchases that nobody has asked about yet, of which Apple knows those that can be looked up.
+    private func requestFile(_ count: Int) throws -> String {
         let first = Self.nextTransaction.add(count, ordering: .relaxed).oldValue
         try bench.fixtures.write(transactions: first..<first + Self.lookUps)
         let file = bench.folder.appending(path: "consumption.requests")
         try RequestFile.write((first..<first + count).lazy.map(request), to: file)
-        let outcome = try await bench.run(
-            LoadProbe(port: port, requests: file.path, connections: callers, seconds: Self.seconds),
-            core: bench.cores.load)
-        guard outcome.answers.keys.allSatisfy({ $0 == 202 || $0 == 200 }), outcome.broken == 0 else {
-            throw BenchError("consumption was answered \(outcome.answers), \(outcome.broken) not at all")
-        }
-        return outcome.successesPerSecond
+        return file.path
     }
 
     /// What Apple gets of each answer.

@@ -15,6 +15,8 @@ struct Wrk: Sendable {
     static let identifierCount = 4096
     /// The lowest of their ids, a multiple of ten.
     static let firstIdentifier = 2_000_000_400_000_000
+    /// Their ids.
+    static let transactions = firstIdentifier..<firstIdentifier + identifierCount
 
     let port: Int
     /// The path, with `%d` where a transaction id goes, and `%a` where the number of its app does.

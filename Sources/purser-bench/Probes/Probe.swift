@@ -30,7 +30,8 @@ struct ProbeCommand: AsyncParsableCommand {
         commandName: "probe", abstract: "Run one measuring loop; used by `run`.", shouldDisplay: false)
 
     private static let probes: [any Probe.Type] = [
-        VerificationProbe.self, UpstreamProbe.self, TokenMintProbe.self, SyncProbe.self, LoadProbe.self, FillProbe.self,
+        VerificationProbe.self, UpstreamProbe.self, TokenMintProbe.self, CommitProbe.self, LoadProbe.self,
+        FillProbe.self,
         ReceiptProbe.self,
     ]
 

@@ -151,15 +151,11 @@ private enum PeakMemory {
     /// In megabytes of a million bytes.
     ///
     /// - Throws: `BenchError` when there is no such process.
-    /// Source: proc_pid_status(5), VmHWM
     static func megabytes(of processID: pid_t) throws(BenchError) -> Double {
-        guard let text = try? String(contentsOfFile: "/proc/\(processID)/status", encoding: .utf8),
-            let line = text.split(separator: "\n").first(where: { $0.hasPrefix("VmHWM:") }),
-            let kibibytes = line.split(whereSeparator: { $0 == " " || $0 == "\t" }).dropFirst().first.flatMap({
-                Double($0)
-            })
-        else { throw BenchError("process \(processID) is gone") }
-        return kibibytes * 1024 / 1_000_000
+        guard let bytes = ProcessUsage.status(of: processID, "VmHWM") else {
+            throw BenchError("process \(processID) is gone")
+        }
+        return bytes / 1_000_000
     }
 }
 

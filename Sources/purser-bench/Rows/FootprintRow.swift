@@ -11,33 +11,51 @@ struct FootprintRow: Row {
         let upstream = try await Nginx.upstream(in: bench)
         var size = Figure("stripped binary", .megabytes)
         size.add(try await strippedMegabytes(bench))
-        let empty = try await figures(
-            PurserConfiguration(name: "footprint"), upstream, bench, start: .valueAtMost(60), idle: .valueAtMost(30))
-        let large = try await figures(
-            try await bench.filled(.large, upstream: upstream.port), upstream, bench, suffix: ", 10,000 apps, 1 M users"
-        )
-        return empty + large + [size]
+        var small = Footprint(
+            start: .valueAtMost(60), idle: .valueAtMost(8.5), loaded: .valueAtMost(11.5), resident: .valueAtMost(45))
+        try await measure(&small, PurserConfiguration(name: "footprint"), upstream, bench)
+        var large = Footprint(", 10,000 apps, 1 M users", start: .valueAtMost(500))
+        try await measure(&large, try await bench.filled(.large, upstream: upstream.port), upstream, bench)
+        return small.figures + large.figures + [size]
+    }
+
+    /// The measurements of a daemon.
+    private struct Footprint {
+        var start: Figure
+        var idle: Figure
+        var resident: Figure
+        var loaded: Figure
+        var residentLoaded: Figure
+
+        init(_ suffix: String = "", start: Goal, idle: Goal? = nil, loaded: Goal? = nil, resident: Goal? = nil) {
+            self.start = Figure("exec to READY=1\(suffix)", .milliseconds, goal: start)
+            self.idle = Figure("anonymous memory, idle\(suffix)", .megabytes, goal: idle)
+            self.resident = Figure("resident memory, idle\(suffix)", .megabytes, goal: resident)
+            self.loaded = Figure("anonymous memory, after load\(suffix)", .megabytes, goal: loaded)
+            residentLoaded = Figure("resident memory, after load\(suffix)", .megabytes)
+        }
+
+        var figures: [Figure] { [start, idle, resident, loaded, residentLoaded] }
     }
 
     /// Starts a daemon again and again, and looks at it before and after load.
-    private func figures(
-        _ configuration: PurserConfiguration, _ upstream: Nginx, _ bench: Bench, suffix: String = "",
-        start startGoal: Goal? = nil, idle idleGoal: Goal? = nil
-    ) async throws -> [Figure] {
-        var start = Figure("exec to READY=1\(suffix)", .milliseconds, goal: startGoal)
-        var idle = Figure("memory, idle\(suffix)", .megabytes, goal: idleGoal)
-        var loaded = Figure("memory, after load\(suffix)", .megabytes)
+    private func measure(
+        _ footprint: inout Footprint, _ configuration: PurserConfiguration, _ upstream: Nginx, _ bench: Bench
+    ) async throws {
         for _ in 0..<bench.repetitions {
             let daemon = try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench)
-            start.add(daemon.startTime.inSeconds * 1000)
-            idle.add(try daemon.usage().residentMegabytes)
+            footprint.start.add(daemon.startTime.inSeconds * 1000)
+            let idle = try daemon.usage()
+            footprint.idle.add(idle.anonymousMegabytes)
+            footprint.resident.add(idle.residentMegabytes)
             let load = FacadeLoad(daemon, configuration, bench)
             try await load.warmUp()
-            _ = try await load.wrk.run(connections: 64, in: bench)
-            loaded.add(try daemon.usage().residentMegabytes)
+            _ = try await load.side.sample(connections: 64, in: bench)
+            let loaded = try daemon.usage()
+            footprint.loaded.add(loaded.anonymousMegabytes)
+            footprint.residentLoaded.add(loaded.residentMegabytes)
             await daemon.stop()
         }
-        return [start, idle, loaded]
     }
 
     private func strippedMegabytes(_ bench: Bench) async throws -> Double {

@@ -9,15 +9,16 @@ struct GrowthRow: Row {
         let upstream = try await Nginx.upstream(in: bench)
         let small = try await Side(.small, upstream, bench)
         let large = try await Side(.large, upstream, bench)
-        var facade = Figure("small facade GET, 16 connections", .microseconds, goal: .ratioAtMost(1.1))
-        var consumption = Figure("consumption accepted, 64 callers", .microseconds, goal: .ratioAtMost(1.1))
+        var facade = Figure("small facade GET, 16 connections, processor time", .microseconds, goal: .ratioAtMost(1.1))
+        var consumption = Figure(
+            "consumption accepted, 64 callers, processor time", .microseconds, goal: .ratioAtMost(1.1))
         for _ in 0..<bench.repetitions {
-            let reference = try await small.facade.wrk.run(connections: 16, in: bench)
-            let result = try await large.facade.wrk.run(connections: 16, in: bench)
-            facade.add(1e6 / result.requestsPerSecond, against: 1e6 / reference.requestsPerSecond)
-            let accepted = try await small.consumption.accept(callers: 64)
-            let acceptedLarge = try await large.consumption.accept(callers: 64)
-            consumption.add(1e6 / acceptedLarge, against: 1e6 / accepted)
+            let few = try await small.facade.side.sample(connections: 16, in: bench)
+            let many = try await large.facade.side.sample(connections: 16, in: bench)
+            facade.add(many.cost.microseconds, against: few.cost.microseconds)
+            let accepted = try await small.consumption.sample(callers: 64)
+            let acceptedOfMany = try await large.consumption.sample(callers: 64)
+            consumption.add(acceptedOfMany.cost.microseconds, against: accepted.cost.microseconds)
         }
         return [facade, consumption]
     }
@@ -31,7 +32,7 @@ struct GrowthRow: Row {
             var configuration = try await bench.filled(size, upstream: upstream.port)
             configuration.sends = false
             let daemon = try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench)
-            consumption = ConsumptionLoad(port: daemon.ports.api, configuration: configuration, bench: bench)
+            consumption = ConsumptionLoad(daemon, configuration, bench)
             facade = FacadeLoad(daemon, configuration, bench)
             try await facade.warmUp()
         }

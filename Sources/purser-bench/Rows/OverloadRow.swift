@@ -19,12 +19,13 @@ struct OverloadRow: Row {
             try await bench.run(
                 LoadProbe(
                     port: daemon.ports.api, requests: requests, connections: connections, seconds: seconds,
-                    rate: rate, repeats: true), core: bench.cores.load)
+                    rate: rate, repeats: true, areKept: true), core: bench.cores.load)
         }
-        var percentile99 = Figure("admitted, p99", .milliseconds, reference: "p99 at 100 requests a second")
-        var answers = Figure("answered with success", .perSecond, reference: "64 connections")
+        var percentile99 = Figure(
+            "admitted, p99", .milliseconds, reference: "p99 at 100 requests a second", goal: .ratioAtMost(2))
+        var answers = Figure("answered with success", .perSecond, reference: "64 connections", goal: .ratioAtLeast(0.9))
         var refused = Figure("share answered 429 or 503", .percent)
-        var unsent = Figure("share that found no free connection", .percent)
+        var unsent = Figure("share that found no free connection", .percent, goal: .valueAtMost(5))
         var memory = Figure("memory", .megabytes, reference: "before")
         for _ in 0..<bench.repetitions {
             let idle = try await load(1, 1, rate: 100)

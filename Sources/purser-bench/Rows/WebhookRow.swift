@@ -5,8 +5,8 @@ import Foundation
 struct WebhookRow: Row {
     let number = 5
     let title = "Webhook"
-    let reference = "openssl speed ecdsap256, verify ÷ signatures"
-    let tools = [Tool.openssl]
+    let reference = "nginx as TLS reverse proxy, an answer"
+    let tools = [Tool.nginx, .wrk, .openssl]
 
     private static let senders = 64
     private static let seconds = 1.0
@@ -14,14 +14,17 @@ struct WebhookRow: Row {
     private static let count = 15_000
 
     func measure(in bench: Bench) async throws -> [Figure] {
+        let upstream = try await Nginx.upstream(in: bench)
+        let nginx = try await GetSide.nginx(upstream, in: bench)
         let daemon = try await PurserDaemon.start(
-            PurserConfiguration(name: "webhook"), upstream: try Loopback.freePort(), in: bench)
-        var plain = Kind(signatures: 1, "notifications with one signature")
-        var refunds = Kind(signatures: 2, "refund requests, with two signatures")
+            PurserConfiguration(name: "webhook"), upstream: upstream.port, in: bench)
+        var plain = Kind(signatures: 1, "notifications with one signature", goal: .ratioAtMost(4))
+        var refunds = Kind(signatures: 2, "refund requests, with two signatures", goal: nil)
         for _ in 0..<bench.repetitions {
-            let speed = try await OpenSSLSpeed.measure(in: bench)
-            plain.add(try await send(false, daemon, bench), against: speed.verificationsPerSecond)
-            refunds.add(try await send(true, daemon, bench), against: speed.verificationsPerSecond)
+            let proxy = try await nginx.sample(connections: Self.senders, in: bench).cost.microseconds
+            let speed = try await OpenSSLSpeed.measure(in: bench).verificationsPerSecond
+            plain.add(try await send(false, daemon, bench), nginx: proxy, verificationsPerSecond: speed)
+            refunds.add(try await send(true, daemon, bench), nginx: proxy, verificationsPerSecond: speed)
         }
         return plain.figures + refunds.figures
     }
@@ -29,28 +32,31 @@ struct WebhookRow: Row {
     /// What a burst of notifications came to.
     private struct Sample {
         let perSecond: Double
-        let microseconds: Double
+        let cost: AnswerCost
     }
 
     /// The measurements of one kind of notification.
     private struct Kind {
-        let signatures: Double
-        var rate: Figure
-        var processor: Figure
+        private let signatures: Double
+        private var rate: Figure
+        private var cost: Figure
+        private var threads: ThreadFigures
 
-        init(signatures: Double, _ name: String) {
+        init(signatures: Double, _ name: String, goal: Goal?) {
             self.signatures = signatures
-            rate = Figure(name, .perSecond, goal: .ratioAtLeast(0.6))
-            processor = Figure(
-                "\(name), processor time", .microseconds, reference: "openssl verify × signatures",
+            rate = Figure(name, .perSecond, reference: "openssl speed ecdsap256, verify ÷ signatures")
+            cost = Figure(
+                "\(name), processor time", .microseconds, goal: goal,
                 note: "with what follows the answer: cases, links, events")
+            threads = ThreadFigures(name)
         }
 
-        var figures: [Figure] { [rate, processor] }
+        var figures: [Figure] { [rate, cost] + threads.figures }
 
-        mutating func add(_ sample: Sample, against verificationsPerSecond: Double) {
+        mutating func add(_ sample: Sample, nginx: Double, verificationsPerSecond: Double) {
             rate.add(sample.perSecond, against: verificationsPerSecond / signatures)
-            processor.add(sample.microseconds, against: signatures / verificationsPerSecond * 1e6)
+            cost.add(sample.cost.microseconds, against: nginx)
+            threads.add(sample.cost)
         }
     }
 
@@ -58,7 +64,7 @@ struct WebhookRow: Row {
         let file = bench.folder.appending(path: "webhook.requests")
         try RequestFile.write(
             try (0..<Self.count).map { _ in try request(areRefundRequests, bench.fixtures.chain) }, to: file)
-        let before = try daemon.usage().processorSeconds
+        let before = try daemon.usage()
         let outcome = try await bench.run(
             LoadProbe(
                 port: daemon.ports.webhook, requests: file.path, connections: Self.senders, seconds: Self.seconds),
@@ -67,10 +73,9 @@ struct WebhookRow: Row {
             throw BenchError("notifications were answered \(outcome.answers), \(outcome.broken) not at all")
         }
         try await daemon.process.settle()
-        let used = try daemon.usage().processorSeconds - before
         return Sample(
             perSecond: outcome.successesPerSecond,
-            microseconds: used / (outcome.successesPerSecond * Self.seconds) * 1e6)
+            cost: AnswerCost(from: before, to: try daemon.usage(), answers: Double(outcome.successes)))
     }
 
     private func request(_ isRefundRequest: Bool, _ chain: SigningChain) throws -> [UInt8] {
