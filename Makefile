@@ -121,8 +121,10 @@ THREAD_SUITES := DomainTests CurlTests ListenerTests StoreSQLiteTests AppStoreCl
 
 .PHONY: test-sanitized
 test-sanitized: deps ## Run the suites that touch C's memory with address sanitizer, those that share memory with thread sanitizer
-	@Tests/IntegrationTests/Resources/sanitized/run-sanitized.sh address $(ADDRESS_SUITES)
-	@Tests/IntegrationTests/Resources/sanitized/run-sanitized.sh thread $(THREAD_SUITES)
+	@status=0; \
+	Tests/IntegrationTests/Resources/sanitized/run-sanitized.sh address $(ADDRESS_SUITES) || status=1; \
+	Tests/IntegrationTests/Resources/sanitized/run-sanitized.sh thread $(THREAD_SUITES) || status=1; \
+	exit $$status
 
 # How often and how long `make crash-test` kills; the same SEED draws the same moments.
 CRASH_KILLS ?= 300
@@ -151,6 +153,13 @@ flood: build ## Attack the daemon, and measure how honest clients fare beside ea
 	    swift test --skip-build --disable-xctest --filter FloodTests || status=$$?; \
 	if [ -f .build/flood-report ]; then echo; cat .build/flood-report; fi; \
 	exit $$status
+
+# Which of its checks are run, as a regular expression; all of them by default.
+CHECKS ?=
+
+.PHONY: test-systemd
+test-systemd: programs ## Hold the service under a real systemd, that of PURSER_SYSTEMD_RIG; CHECKS="hang|memory"
+	@Tests/IntegrationTests/Resources/systemd/run-systemd.sh $(PROGRAMS) "$(CHECKS)"
 
 .PHONY: permutations
 permutations: build ## Let facts about a purchase arrive in tens of thousands of orders, and compare every end with a model

@@ -43,7 +43,7 @@ struct ImportTests {
         "purser-bench": [
             "AppReceipt", "AppStoreAPI", "AppStoreClient", "ArgumentParser", "AsyncHTTPClient", "Curl", "Domain",
             "GRDB",
-            "JOSE", "KeyCustody", "NIOCore", "NIOHTTP1", "NIOSSL", "OpenSSL",
+            "JOSE", "KeyCustody", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "OpenSSL",
         ],
         "appstore-simulator": ["AppStoreSimulator", "ArgumentParser", "ServiceLifecycle", "UnixSignals"],
     ]

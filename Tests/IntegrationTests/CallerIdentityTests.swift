@@ -66,8 +66,7 @@ struct CallerIdentityTests {
     }
 
     private func purser(_ arguments: [String]) async throws {
-        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
-        let outcome = try await ChildProcess.run([program.path] + arguments)
+        let outcome = try await DaemonStage.purser(arguments)
         #expect(outcome.status == 0, "\(arguments): \(outcome.output) \(outcome.errorOutput)")
     }
 

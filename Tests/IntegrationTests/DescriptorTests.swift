@@ -18,9 +18,10 @@ struct DescriptorTests {
             try await Wait.until("the listener to be out of descriptors") {
                 process.log.text.contains("New connections cannot be accepted and wait")
             }
-            // libdispatch would end the process without any to look at its threads with.
+            // libdispatch would end the process without any to look at its threads with. Sixteen are kept apart, of which the
+            // daemon may have taken some for what it has opened since.
             try await Wait.until("some to be free that are not for connections") {
-                try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processID)/fd").count <= used - 16
+                try FileManager.default.contentsOfDirectory(atPath: "/proc/\(process.processID)/fd").count <= used - 8
             }
             #expect(try await kept.isAnswered(), "who is connected is served")
             try await process.limitDescriptors(to: 1024)
@@ -49,20 +50,7 @@ struct DescriptorTests {
     private final class SilentConnection: Sendable {
         private let descriptor: Int32
 
-        init(to path: String) throws {
-            descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-            var address = sockaddr_un()
-            address.sun_family = sa_family_t(AF_UNIX)
-            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-            let result = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-                }
-            }
-            guard result == 0 else { throw DaemonStage.Failure(description: "cannot connect to \(path)") }
-            var limit = timeval(tv_sec: Wait.seconds, tv_usec: 0)
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        }
+        init(to path: String) throws { descriptor = try UnixSocket.connected(to: path) }
 
         deinit { close(descriptor) }
 

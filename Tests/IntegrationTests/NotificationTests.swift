@@ -64,6 +64,34 @@ struct NotificationTests {
         }
     }
 
+    @Test func `a post for an unknown app is answered before its body is there`() async throws {
+        try await DaemonFixture.with(DaemonFixture.notified) { fixture in
+            let port = try #require(URL(string: fixture.webhook)?.port)
+            let socket = try #require(AttackSocket(to: port, from: "127.0.0.1"))
+            defer { socket.close() }
+            var head = Array(
+                "POST /webhooks/apple/other HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 4000\r\n\r\n"
+                    .utf8)[...]
+            try await Wait.until("the head to be sent") {
+                head = head.dropFirst(socket.send(head) ?? 0)
+                return head.isEmpty
+            }
+            var received: [UInt8] = []
+            var buffer = [UInt8](repeating: 0, count: 4096)
+            let reason = #""reason":"APP_NOT_FOUND""#
+            try await Wait.until("the answer, or the end") {
+                switch socket.receive(into: &buffer) {
+                case .nothing: break
+                case .bytes(let count): received += buffer[..<count]
+                case .end: return true
+                }
+                return String(decoding: received, as: UTF8.self).contains(reason)
+            }
+            let answer = String(decoding: received, as: UTF8.self)
+            #expect(answer.hasPrefix("HTTP/1.1 404 ") && answer.contains(reason), "\(answer)")
+        }
+    }
+
     @Test func `the webhook serves nothing else, and nobody a long time`() async throws {
         try await DaemonFixture.with(DaemonFixture.notified) { (fixture) async throws in
             let base = try #require(URL(string: fixture.webhook))

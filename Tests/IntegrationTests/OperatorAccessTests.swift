@@ -5,21 +5,16 @@ import Testing
 /// Operators at a real daemon's socket, by the program that they use.
 @Suite(.endsHangs)
 struct OperatorAccessTests {
-    private func run(_ arguments: [String]) async throws -> ChildProcess.Outcome {
-        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
-        return try await ChildProcess.run([program.path] + arguments)
-    }
-
     @Test func `the daemon logs who an operator is, and who it says it is`() async throws {
         try await DaemonStage.with { stage in
             let daemon = try await stage.start()
-            let outcome = try await run([
+            let outcome = try await DaemonStage.purser([
                 "callers", "list", "--config", stage.configuration, "--as", "alice@example.com",
             ])
             #expect(outcome.status == 0)
             #expect(outcome.output.contains("billing"))
             let socket = stage.folder.appending(path: "admin.sock").path
-            let unnamed = try await run(["callers", "list", "--socket", socket])
+            let unnamed = try await DaemonStage.purser(["callers", "list", "--socket", socket])
             #expect(unnamed.status == 0)
             let permissions = try FileManager.default.attributesOfItem(atPath: socket)[.posixPermissions] as? Int
             #expect(permissions == 0o600)
@@ -40,10 +35,10 @@ struct OperatorAccessTests {
                 ["callers", "add", "shop", "--app", "coins", "--scope", "refunds:read", "--as", "alice@example.com"],
                 ["callers", "remove", "shop"],
             ] {
-                let outcome = try await run(arguments + ["--config", stage.configuration])
+                let outcome = try await DaemonStage.purser(arguments + ["--config", stage.configuration])
                 #expect(outcome.status == 0, "\(outcome.errorOutput)")
             }
-            let records = try await run(
+            let records = try await DaemonStage.purser(
                 ["audit", "export", "--config", stage.configuration, "--actor", "operator:\(geteuid())"]
             ).output.split(separator: "\n").filter { $0.contains("\"caller\":\"shop\"") }
             #expect(records.count >= 2)

@@ -180,18 +180,8 @@ private struct SilentListener {
     private let descriptor: CInt
 
     init(_ path: String) throws {
-        descriptor = socket(
-            AF_UNIX, CInt(SOCK_STREAM.rawValue) | CInt(SOCK_CLOEXEC.rawValue) | CInt(SOCK_NONBLOCK.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        try #require(path.utf8.count < MemoryLayout.size(ofValue: address.sun_path))
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-        let isBound = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size)) == 0
-            }
-        }
-        try #require(isBound && listen(descriptor, 8) == 0)
+        descriptor = try UnixSocket.bound(to: path)
+        try #require(fcntl(descriptor, F_SETFL, O_NONBLOCK) == 0)
     }
 
     /// A connection, once there is one.

@@ -12,6 +12,8 @@ struct StartFailureTests {
         var store = "purser.db"
         var api = #"{ address: "127.0.0.1:0" }"#
         var others = ""
+        /// Further settings of `apple`.
+        var apple = ""
 
         init() throws {
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -36,7 +38,7 @@ struct StartFailureTests {
             try write(
                 """
                 store: sqlite:\(folder.path)/\(store)
-                apple: { rootCertificates: ["\(folder.path)/root.cer"] }
+                apple: { rootCertificates: ["\(folder.path)/root.cer"]\(apple) }
                 apps: { coins: { bundleId: com.example.coins, environments: [Sandbox] } }
                 listeners:
                   api: \(api)
@@ -87,6 +89,16 @@ struct StartFailureTests {
         let failure = try await installation.failure()
         #expect(failure.status == 78 && failure.fatal.count == 1)
         #expect(failure.fatal.first?.contains("root.cer: cannot be read: No such file") == true, "\(failure.fatal)")
+        #expect(failure.fatal.first?.contains("`apple.rootCertificates`") == true, "it says what to do")
+    }
+
+    @Test func `authorities that are not there are named, and not at each call alone`() async throws {
+        let installation = try Installation()
+        installation.apple = #", certificateAuthorityFile: "\#(installation.folder.path)/authorities.pem""#
+        let failure = try await installation.failure()
+        #expect(failure.status == 78 && failure.fatal.count == 1)
+        let line = try #require(failure.fatal.first)
+        #expect(line.contains("authorities.pem: cannot be read") && line.contains("`apple.certificateAuthorityFile`"))
     }
 
     @Test func `a certificate of a listener that is none is named`() async throws {
@@ -100,6 +112,34 @@ struct StartFailureTests {
         let failure = try await installation.failure()
         #expect(failure.status == 78 && failure.fatal.count == 1)
         #expect(failure.fatal.first?.contains("chain.pem") == true, "\(failure.fatal)")
+    }
+
+    @Test func `every problem of a configuration is a line of the log`() async throws {
+        let installation = try Installation()
+        installation.others = "shutdown: { timeout: soon }\nnonsense: 1"
+        let failure = try await installation.failure()
+        #expect(failure.status == 78 && failure.fatal.count == 2)
+        let text = failure.fatal.joined(separator: "\n")
+        #expect(
+            text.contains("purser.yaml:9:22: shutdown.timeout: ") && text.contains("nonsense: Unknown key"), "\(text)")
+    }
+
+    @Test func `a master key that is not there is named, with what names it`() async throws {
+        let installation = try Installation()
+        installation.others = #"masterKey: { file: "\#(installation.folder.path)/nowhere" }"#
+        let failure = try await installation.failure()
+        #expect(failure.status == 78 && failure.fatal.count == 1)
+        let line = try #require(failure.fatal.first)
+        #expect(line.contains("nowhere: cannot open: No such file") && line.contains("`masterKey`"), "\(line)")
+    }
+
+    @Test func `a file that is no database is named, with what to do`() async throws {
+        let installation = try Installation()
+        try installation.write(String(repeating: "no database ", count: 100), to: "purser.db")
+        let failure = try await installation.failure()
+        #expect(failure.status == 1 && failure.fatal.count == 1)
+        let line = try #require(failure.fatal.first)
+        #expect(line.contains("purser.db") && line.contains("purser restore"), "\(line)")
     }
 
     @Test func `a store whose folder is missing may be there at the next start`() async throws {

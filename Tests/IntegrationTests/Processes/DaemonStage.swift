@@ -73,6 +73,8 @@ struct DaemonStage: Sendable {
         /// Whether callers come over TCP, without TLS, and not over a socket.
         var apiHasPort = false
         var webhookIsTLS = false
+        /// The name by which the App Store is called; nil for its address.
+        var appleName: String?
     }
 
     /// Where a daemon listens on the loopback interface.
@@ -166,8 +168,14 @@ struct DaemonStage: Sendable {
 
     /// Runs a command with this configuration.
     func command(_ arguments: [String]) async throws -> ChildProcess.Outcome {
+        try await Self.purser(arguments + ["--config", configuration])
+    }
+
+    /// Runs a command, which waits for the daemon's answer however busy the machine is.
+    static func purser(_ arguments: [String]) async throws -> ChildProcess.Outcome {
         let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
-        return try await ChildProcess.run([program.path] + arguments + ["--config", configuration])
+        let patience = ["callers", "keys"].contains(arguments.first) ? ["--timeout", "3600"] : []
+        return try await ChildProcess.run([program.path] + arguments + patience)
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -227,10 +235,19 @@ struct DaemonStage: Sendable {
         return file
     }
 
+    /// What stages of this process have chosen: a port is free until its daemon listens there.
+    private static let chosenPorts = Mutex<Set<Int>>([])
+
+    private static func freePort() throws -> Int {
+        try #require(
+            (20_000..<32_000).shuffled().first { port in
+                isFree(port) && chosenPorts.withLock { $0.insert(port).inserted }
+            })
+    }
+
     /// Has the webhook at a port that is free now and that no outgoing connection takes; restarts use it again.
     private func choosePort() throws {
-        let free = (20_000..<32_000).shuffled().lazy.filter(Self.isFree).prefix(2)
-        let (port, apiPort) = (try #require(free.first), try #require(free.last))
+        let (port, apiPort) = (try Self.freePort(), try Self.freePort())
         ports.webhook.store(port, ordering: .relaxed)
         ports.api.store(apiPort, ordering: .relaxed)
         try configurationText().write(toFile: configuration, atomically: true, encoding: .utf8)
@@ -257,6 +274,11 @@ struct DaemonStage: Sendable {
         }
     }
 
+    private func upstream(_ environment: SimulatedEnvironment) -> String {
+        let url = simulator.baseURL(environment)
+        return settings.appleName.map { url.replacingOccurrences(of: "127.0.0.1", with: $0) } ?? url
+    }
+
     private func configurationText() throws -> String {
         let scopes = [
             "consumption:write", "consumption:read", "consent:write", "events:read", "links:write",
@@ -280,17 +302,18 @@ struct DaemonStage: Sendable {
             "  - { id: \($0), issuer: \(Self.issuer), file: \"\(folder.path)/\($0).p8\", state: standby, apps: [coins] }\n"
         }
         let rates = settings.requestsPerSecond.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", ")
+        let apiAddress = settings.apiHasPort ? "127.0.0.1:\(apiPort)" : "unix:\(socket("api"))"
         return """
             log: { level: \(settings.logLevel) }
             store: "sqlite:\(storeFolder.path)/purser.db"
             listeners:
-              api: { address: "\(settings.apiHasPort ? "127.0.0.1:\(apiPort)" : "unix:\(socket("api"))")" }
+              api: { address: "\(apiAddress)", idleTimeout: \(Wait.seconds)s }
               webhook: { address: "127.0.0.1:\(webhookPort)"\(tls) }
               admin: { address: "unix:\(socket("admin"))" }
               health: { address: "unix:\(socket("health"))" }
             apple:
               rootCertificates: ["\(folder.path)/root.der"]
-              upstream: { production: "\(simulator.baseURL(.production))", sandbox: "\(simulator.baseURL(.sandbox))" }
+              upstream: { production: "\(upstream(.production))", sandbox: "\(upstream(.sandbox))" }
               certificateAuthorityFile: "\(folder.path)/tls-ca.pem"
               connectTimeout: \(settings.appleTimes.connect)s
               attemptTimeout: \(settings.appleTimes.attempt)s

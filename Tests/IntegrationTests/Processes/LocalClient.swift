@@ -46,7 +46,7 @@ struct LocalClient: Sendable {
     }
 
     private func exchange(_ request: [UInt8]) -> Reply? {
-        guard let descriptor = connected() else { return nil }
+        guard let descriptor = try? UnixSocket.connected(to: socket, patience: patience) else { return nil }
         defer { close(descriptor) }
         var sent = 0
         while sent < request.count {
@@ -64,32 +64,6 @@ struct LocalClient: Sendable {
             if count == 0 { return Self.reply(received) }
             received += buffer[..<count]
         }
-    }
-
-    private func connected() -> Int32? {
-        let descriptor = Foundation.socket(
-            AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
-        var limit = timeval(tv_sec: patience, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let path = Array(socket.utf8)
-        guard path.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            close(descriptor)
-            return nil
-        }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0 else {
-            close(descriptor)
-            return nil
-        }
-        return descriptor
     }
 
     /// Reads a whole answer whose length its header tells; nil if anything is missing.

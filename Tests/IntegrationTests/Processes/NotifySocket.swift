@@ -8,22 +8,7 @@ final class NotifySocket: Sendable {
 
     init(in folder: URL) throws {
         path = folder.appending(path: "notify.sock").path
-        descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard descriptor >= 0, bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            throw DaemonStage.Failure(description: "no socket at \(path)")
-        }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0 else { throw DaemonStage.Failure(description: "no socket at \(path)") }
-        var limit = timeval(tv_sec: Wait.seconds, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        descriptor = try UnixSocket.bound(to: path, .datagram)
     }
 
     deinit { close(descriptor) }
@@ -33,17 +18,8 @@ final class NotifySocket: Sendable {
 
     /// Leaves no room for anybody's message until something is heard again.
     func fill() throws {
-        let sender = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        let sender = try UnixSocket.connected(to: path, .datagram)
         defer { close(sender) }
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        let result = withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                connect(sender, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
-        guard result == 0 else { throw DaemonStage.Failure(description: "no socket at \(path)") }
         while send(sender, "X=1", 3, Int32(MSG_DONTWAIT)) == 3 {}
     }
 

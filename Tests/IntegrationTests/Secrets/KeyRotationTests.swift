@@ -67,7 +67,7 @@ struct KeyRotationTests {
                     ["activate", "NEXTKEY001"],
                 ] {
                     let outcome = try await Wait.value("keys \(arguments[0])") {
-                        let outcome = try await purser(["keys"] + arguments, stage)
+                        let outcome = try await stage.command(["keys"] + arguments)
                         // Beside everything else that runs here, Apple may take too long to judge a key.
                         return outcome.status != 0 && outcome.output.contains("noAnswer") ? nil : outcome
                     }
@@ -84,13 +84,8 @@ struct KeyRotationTests {
             try await crowd.asks { try await crowd.succeeds(times: 64) }
             let keys = Set(stage.simulator.state.received.requests.compactMap(\.keyID))
             #expect(keys == ["NEXTKEY001"])
-            let list = try await purser(["keys", "list"], stage)
+            let list = try await stage.command("keys", "list")
             #expect(list.output.contains("NEXTKEY001  active"), "\(list)")
         }
-    }
-
-    private func purser(_ arguments: [String], _ stage: DaemonStage) async throws -> ChildProcess.Outcome {
-        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
-        return try await ChildProcess.run([program.path] + arguments + ["--config", stage.configuration])
     }
 }
