@@ -5,6 +5,7 @@ package import Testing
 package final class Gate: Sendable {
     private struct State {
         var isOpen = true
+        var comers = 0
         var arrivals = 0
         var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
         var observers: [(arrivals: Int, continuation: AsyncStream<Void>.Continuation)] = []
@@ -32,20 +33,22 @@ package final class Gate: Sendable {
 
     /// Returns when the gate is open or the task is cancelled.
     package func pass() async {
-        let (id, seen) = state.withLock { state in
-            state.arrivals += 1
-            let seen = state.observers.filter { $0.arrivals <= state.arrivals }
-            state.observers.removeAll { $0.arrivals <= state.arrivals }
-            return (state.arrivals, seen)
+        let id = state.withLock { state in
+            state.comers += 1
+            return state.comers
         }
-        seen.forEach { $0.continuation.finish() }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let isWaiting = state.withLock { state in
+                let (isWaiting, seen) = state.withLock { state in
                     if !state.isOpen && !Task.isCancelled { state.waiting[id] = continuation }
-                    return state.waiting[id] != nil
+                    // Not before: whoever has seen somebody come to a closed gate finds them waiting.
+                    state.arrivals += 1
+                    let seen = state.observers.filter { $0.arrivals <= state.arrivals }
+                    state.observers.removeAll { $0.arrivals <= state.arrivals }
+                    return (state.waiting[id] != nil, seen)
                 }
                 if !isWaiting { continuation.resume() }
+                seen.forEach { $0.continuation.finish() }
             }
         } onCancel: {
             let continuation = state.withLock { $0.waiting.removeValue(forKey: id) }
