@@ -30,7 +30,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        rest.accepted()
+        rest.accepted(context)
         waiting.append(unwrapInboundIn(data))
         goOn(context)
     }

@@ -1,11 +1,11 @@
 import Logging
 import NIOCore
 
-/// Lets a listener rest while the kernel gives it no connection, as when the descriptors of the process are used up; one line
-/// when that begins and one when it is over, however many connections wait.
+/// Lets a listener rest while the descriptors of the process are used up, or the kernel gives it no connection for another reason;
+/// one line when that begins and one when it is over, however many connections wait.
 ///
-/// NIO by itself would try again at once and for ever: after a failure the socket stays registered as readable. Those who
-/// are connected are served meanwhile, and who is not waits in the kernel's queue. To be used on the event loop of the listening channel.
+/// Those who are connected are served meanwhile, and who is not waits in the kernel's queue. NIO by itself would go on until there is
+/// no descriptor, and then try again at once and for ever. To be used on the event loop of the listening channel.
 final class AcceptRest {
     /// From a failure to the next attempt.
     private static let pause = TimeAmount.milliseconds(100)
@@ -23,27 +23,29 @@ final class AcceptRest {
     private var trouble: Trouble?
     private(set) var isResting = false
 
-    init(_ logger: Logger) {
-        self.logger = logger
-        // It has to be there before anything fails.
-        _ = DescriptorReserve.shared
-    }
+    init(_ logger: Logger) { self.logger = logger }
 
-    /// A connection was accepted.
-    func accepted() { trouble?.hasAcceptedSince = true }
+    /// A connection was accepted; the next waits when it took the last descriptor that was meant for one.
+    func accepted(_ context: ChannelHandlerContext) {
+        guard DescriptorHeadroom.isLeft else { return rest("the descriptors of the process are used up", context) }
+        trouble?.hasAcceptedSince = true
+    }
 
     /// A connection could not be accepted.
     func failed(_ error: any Error, _ context: ChannelHandlerContext) {
+        rest("\(error)", context)
+    }
+
+    private func rest(_ cause: String, _ context: ChannelHandlerContext) {
         let now = context.eventLoop.now
         if trouble == nil {
-            logger.error("New connections cannot be accepted and wait", metadata: ["cause": "\(error)"])
+            logger.error("New connections cannot be accepted and wait", metadata: ["cause": .string(cause)])
             trouble = Trouble(start: now, lastFailure: now)
             lookWhetherOver(context)
         }
         trouble?.lastFailure = now
         trouble?.failures += 1
         trouble?.hasAcceptedSince = false
-        DescriptorReserve.shared.release()
         guard !isResting, setAutoRead(false, context) else { return }
         isResting = true
         goOnWhenRested(context)
@@ -51,9 +53,7 @@ final class AcceptRest {
 
     private func goOnWhenRested(_ context: ChannelHandlerContext) {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
-            guard DescriptorReserve.shared.restock() || !context.channel.isActive else {
-                return self.goOnWhenRested(context)
-            }
+            guard DescriptorHeadroom.isLeft || !context.channel.isActive else { return self.goOnWhenRested(context) }
             self.isResting = false
             _ = self.setAutoRead(true, context)
         }
@@ -63,7 +63,7 @@ final class AcceptRest {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.calm) {
             guard let trouble = self.trouble, context.channel.isActive else { return }
             let now = context.eventLoop.now
-            guard trouble.hasAcceptedSince, now - trouble.lastFailure >= Self.calm else {
+            guard trouble.hasAcceptedSince, !self.isResting, now - trouble.lastFailure >= Self.calm else {
                 return self.lookWhetherOver(context)
             }
             self.trouble = nil

@@ -18,7 +18,7 @@ import Testing
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
             context.fireUserInboundEventTriggered(event)
-            if event is ChannelShouldQuiesceEvent { Task { await drained.pass() } }
+            if event is ChannelShouldQuiesceEvent { Task { [drained] in await drained.pass() } }
         }
     }
 
