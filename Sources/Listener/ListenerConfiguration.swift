@@ -48,7 +48,7 @@ package struct ListenerConfiguration: Sendable {
     package var refusal: @Sendable (HTTPRequest) -> EarlyAnswer? = { _ in nil }
 
     /// The most connections that the kernel keeps waiting; beyond `net.core.somaxconn` it has no effect.
-    package var backlog = 256
+    package var backlog = 4096
 
     /// The most bytes of a request's target, header names and values together; more is answered with 431.
     package var maximumHeaderBytes = 32 * 1024
