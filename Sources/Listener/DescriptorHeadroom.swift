@@ -15,8 +15,8 @@ enum DescriptorHeadroom {
     static var isLeft: Bool {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
-        let lowest = eventfd(0, CInt(EFD_CLOEXEC.rawValue))
-        guard lowest >= 0 else { return false }
+        let lowest = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard lowest >= 0 else { return errno != EMFILE && errno != ENFILE }
         close(lowest)
         let bound = CInt(clamping: limit.rlim_cur)
         return lowest < bound - min(count, bound / 4)
