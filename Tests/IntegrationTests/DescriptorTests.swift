@@ -39,7 +39,8 @@ struct DescriptorTests {
                 end["attempts"]?.string.flatMap { Int($0) }, end["seconds"]?.string.flatMap { Int($0) }
             )
             // It rests for a tenth of a second after those of one turn; without that there are thousands a second.
-            #expect(try #require(attempts) <= 16 * (10 * (try #require(seconds) + 1) + 1))
+            let rests = 10 * (try #require(seconds) + 1) + 1
+            #expect(try #require(attempts) <= 16 * rests)
             #expect(try await process.terminate() == 0)
         }
     }
