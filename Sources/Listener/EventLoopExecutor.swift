@@ -84,8 +84,9 @@ package final class EventLoopTurns: Sendable {
         private func comeBack() {
             let asked = eventLoop.now
             eventLoop.execute {
-                let pause = max((self.eventLoop.now - asked) * EventLoopTurns.pauseInTasks, EventLoopTurns.shortestPause)
-                self.eventLoop.scheduleTask(in: min(pause, EventLoopTurns.turn)) { self.take() }
+                let pause = (self.eventLoop.now - asked) * EventLoopTurns.pauseInTasks
+                let bounded = min(max(pause, EventLoopTurns.shortestPause), EventLoopTurns.turn)
+                self.eventLoop.scheduleTask(in: bounded) { self.take() }
             }
         }
 

@@ -130,9 +130,7 @@ import Testing
 
     @Test func whatIsRefusedByItsHeadIsAnsweredInItsTurn() async throws {
         let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: 1)
-        try await ListenerFixture.with(
-            { $0.refusal = Self.refusing }, eventLoops: eventLoops
-        ) { fixture in
+        let test: @Sendable (ListenerFixture) async throws -> Void = { fixture in
             fixture.gate.close()
             let client = try await fixture.connect()
             try await client.send(
@@ -145,6 +143,7 @@ import Testing
             #expect(try await client.response().body == "POST /first body")
             #expect(try await client.response().body == "GET /nothing ", "it had begun when another was worked on")
         }
+        try await ListenerFixture.with({ $0.refusal = Self.refusing }, eventLoops: eventLoops, test: test)
         try await eventLoops.shutdownGracefully()
     }
 
