@@ -179,7 +179,7 @@ import Testing
         let (gate, ended) = (Gate(), Gate())
         gate.close()
         let listener = Listener(
-            configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
+            configuration: .patient(),
             answering: { _, _, _ in
                 // Cancellation does not reach it.
                 await Task { await gate.pass() }.value

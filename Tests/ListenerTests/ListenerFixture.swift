@@ -39,24 +39,13 @@ struct ListenerFixture: Sendable {
         test: @Sendable (ListenerFixture) async throws -> Void
     ) async throws {
         let gate = Gate()
-        var configuration = patientConfiguration(address)
+        var configuration = ListenerConfiguration.patient(address)
         configuration.maximumRequests = maximumRequests
         configure(&configuration)
         let listener = Listener(
             configuration: configuration, answering: respond ?? echo(behind: gate), answeringOverload: answerOverload,
             eventLoopGroup: eventLoops, logger: logger)
         try await run(listener, gate, test)
-    }
-
-    /// No client is too slow for it, unless a test is about that.
-    private static func patientConfiguration(_ address: ListenerAddress) -> ListenerConfiguration {
-        var configuration = ListenerConfiguration(name: "test", address: address)
-        configuration.idleTimeout = Wait.limit
-        configuration.firstRequestTimeout = Wait.limit
-        configuration.requestReadTimeout = Wait.limit
-        configuration.responseWriteTimeout = Wait.limit
-        configuration.lingerTimeout = Wait.limit
-        return configuration
     }
 
     private static func run(
@@ -87,6 +76,19 @@ struct ListenerFixture: Sendable {
             await gate.pass()
             return Response(text: "\(request.method) \(request.uri.path) \(String(buffer: body))")
         }
+    }
+}
+
+extension ListenerConfiguration {
+    /// No client is too slow for it, since one of a test may have to wait for the processor, unless a test is about that.
+    static func patient(_ address: ListenerAddress = .tcp(host: "127.0.0.1", port: 0)) -> ListenerConfiguration {
+        var configuration = ListenerConfiguration(name: "test", address: address)
+        configuration.idleTimeout = Wait.limit
+        configuration.firstRequestTimeout = Wait.limit
+        configuration.requestReadTimeout = Wait.limit
+        configuration.responseWriteTimeout = Wait.limit
+        configuration.lingerTimeout = Wait.limit
+        return configuration
     }
 }
 

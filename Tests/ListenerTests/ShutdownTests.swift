@@ -103,7 +103,7 @@ import Testing
         let begun = Gate()
         begun.close()
         let listener = Listener(
-            configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
+            configuration: .patient(),
             answering: { _, _, _ in
                 // Nobody opens it: only cancellation lets it pass.
                 await begun.pass()
@@ -127,7 +127,7 @@ import Testing
     @Test func cancellationInTheMidstOfAcceptingIsHarmless() async throws {
         for _ in 1...20 {
             let listener = Listener(
-                configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
+                configuration: .patient(),
                 answering: { _, _, _ in Response(text: "") },
                 eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
             let address = try await listener.bind()
@@ -142,7 +142,7 @@ import Testing
 
     @Test func connectionsMadeBeforeItRunsAreServedThen() async throws {
         let listener = Listener(
-            configuration: ListenerConfiguration(name: "test", address: .tcp(host: "127.0.0.1", port: 0)),
+            configuration: .patient(),
             answering: { _, _, _ in Response(text: "late") },
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
         let early = try await TestConnection.connect(to: try await listener.bind())
