@@ -118,6 +118,7 @@ struct DaemonStage: Sendable {
             try stage.prepare()
             outcome = try await body(stage)
         } catch {
+            print(stage.launched.troubles)
             stage.launched.kill()
             await simulator.stop()
             throw error
@@ -128,11 +129,18 @@ struct DaemonStage: Sendable {
 
     /// Every daemon that was started, to end those that a failed test leaves behind.
     private final class Launched: Sendable {
-        private let processes = Mutex<[ChildProcess]>([])
+        private let processes = Mutex<[DaemonProcess]>([])
 
-        func add(_ process: ChildProcess) { processes.withLock { $0.append(process) } }
+        func add(_ process: DaemonProcess) { processes.withLock { $0.append(process) } }
 
-        func kill() { processes.withLock { $0.forEach { $0.kill() } } }
+        func kill() { processes.withLock { $0.forEach { $0.process.kill() } } }
+
+        /// What they have complained of, to be read beside a failed test.
+        var troubles: String {
+            let lines = processes.withLock(\.self).flatMap { $0.log.text.split(separator: "\n") }
+            let troubles = lines.filter { $0.contains(#""level":"warning""#) || $0.contains(#""level":"error""#) }
+            return (["a daemon whose test failed:"] + troubles.suffix(40)).joined(separator: "\n")
+        }
     }
 
     /// Starts a daemon and waits until it serves.
@@ -159,7 +167,7 @@ struct DaemonStage: Sendable {
     ) throws -> DaemonProcess {
         let daemon = try DaemonProcess(
             ["serve", "--config", configuration], after: command, environment: environment, logLines: logLines)
-        launched.add(daemon.process)
+        launched.add(daemon)
         return daemon
     }
 
