@@ -73,7 +73,7 @@ package enum ProblemResponse {
         case .missingScope: .forbidden
         case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerNotFound,
             .callerCredentialNotFound, .keyNotFound, .caseNotFound,
-            .deliveryNotFound, .notificationNotFound, .receiptNotFound:
+            .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .callerConflict,
@@ -130,6 +130,7 @@ package enum ProblemResponse {
         case .deliveryNotFound: "No such delivery"
         case .notificationNotFound: "No such notification"
         case .receiptNotFound: "No such receipt"
+        case .usageNotFound: "No usage reported"
         case .receiptNotSigned: "Apple did not sign this receipt"
         case .noOpenCase: "The user has no open case"
         case .severalOpenCases: "The user has several open cases"

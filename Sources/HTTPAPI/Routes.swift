@@ -8,7 +8,7 @@ package enum Routes {
         let list = Route(.get, "/v1/apps", .authenticated) { AppRoutes.list(services.apps, $0) }
         return [list] + users(services) + refundRequests(services) + received(services) + receipts(services)
             + transactions(services)
-            + apple(services) + signatures(services)
+            + usage(services) + apple(services) + signatures(services)
     }
 
     /// What is known of a user.
@@ -141,6 +141,19 @@ package enum Routes {
             Route(
                 .put, transaction + "/renewalExtension", .extensionsWrite, in: apps, body: .json,
                 handler: extensions.extend),
+        ]
+    }
+
+    /// What services know of the use of purchases.
+    private static func usage(_ services: Services) -> [Route] {
+        let apps = services.apps
+        let usage = UsageRoutes(service: services.refunds.usage, tokens: services.purchases.pageTokens)
+        let transaction = "/v1/apps/{app}/transactions/{transactionId}/usage"
+        return [
+            Route(.put, transaction, .usageWrite, in: apps, body: .json, handler: usage.put),
+            Route(.get, transaction, .usageRead, in: apps, handler: usage.ofTransaction),
+            Route(.post, "/v1/apps/{app}/usage:batch", .usageWrite, in: apps, body: .json, handler: usage.batch),
+            Route(.get, "/v1/apps/{app}/users/{user}/usage", .usageRead, in: apps, handler: usage.ofUser),
         ]
     }
 

@@ -17,6 +17,7 @@ extension SQLiteStore: StoreMaintenance {
         result.deliveries = try await remove(Retention.deliveries, policy.deliveries, at: now, limit)
         result.cases = try await remove(Retention.cases, policy.deliveries, at: now, limit)
         result.receipts = try await remove(Retention.receipts, policy.receipts, at: now, limit)
+        result.usage = try await remove(Retention.usage, policy.usage, at: now, limit)
         result.events = try await remove(Retention.events, policy.events, at: now, limit)
         return result
     }
@@ -93,6 +94,15 @@ enum Retention {
             DELETE FROM receipt WHERE position IN (
                 SELECT position FROM receipt WHERE updatedAt < ? AND nextAttemptAt IS NULL
                 ORDER BY updatedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    static func usage(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM usage WHERE position IN (
+                SELECT position FROM usage WHERE recordedAt < ? ORDER BY recordedAt LIMIT ?)
             """, end, limit)
     }
 

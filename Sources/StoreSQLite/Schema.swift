@@ -186,6 +186,9 @@ enum Schema {
         migrator.registerMigration("0020 counts of deliveries") { database in
             try database.execute(sql: countsOfDeliveries)
         }
+        migrator.registerMigration("0021 usage") { database in
+            try database.execute(sql: usage)
+        }
         return migrator
     }
 

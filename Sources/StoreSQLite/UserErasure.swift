@@ -39,6 +39,11 @@ private struct UserErasure {
         let tokens = try self.tokens(database)
         let isWithdrawalKept = try isWithdrawn(database)
         let purchases = try purchases(deliveries, database)
+        let usage = try UsageRow.erase(
+            user,
+            transactions: UsageRow.transactions(of: spellings, tokens: tokens, app: app, in: database)
+                .union(linked.union(purchases.targets).transactions),
+            app: app, in: database)
         _ = try QuarantineRow.remove(linked.union(purchases.targets), app: app, from: database)
         if isWithdrawalKept {
             for spelling in spellings {
@@ -62,7 +67,7 @@ private struct UserErasure {
         return ErasureReport(
             links: links, consentRecords: records, cancelled: try again(ended.cancelled, database),
             sending: try again(ended.sending, database), deliveries: deliveries.count, cases: cases,
-            notifications: notifications, receipts: receipts,
+            notifications: notifications, receipts: receipts, usage: usage,
             events: try remove("UPDATE event SET user = NULL", in: database), isWithdrawalKept: isWithdrawalKept,
             isRescissionKept: try isRescinded(purchases.accounts.union(linked.accounts), database))
     }
@@ -125,6 +130,11 @@ private struct UserErasure {
 }
 
 extension Set<LinkTarget> {
+    /// The transaction ids among them, original ones included.
+    fileprivate var transactions: Set<String> {
+        Set<String>(filter { [.transactionId, .originalTransactionId].contains($0.kind) }.map(\.value))
+    }
+
     /// The Apple Accounts among them.
     fileprivate var accounts: Set<String> { Set<String>(filter { $0.kind == .appTransactionId }.map(\.value)) }
 }

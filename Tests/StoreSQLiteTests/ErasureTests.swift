@@ -45,6 +45,10 @@ struct ErasureTests {
         _ = try await store.declare(
             .sample(.appAccountToken, Self.token, user: user.value), transfer: false)
         _ = try await store.recordConsent(.sample(user.value, true))
+        _ = try await store.recordUsage([
+            .sample(product: "gems", of: user.value, 10, at: 1), .sample("77", 10, at: 1, user: user.value),
+            .sample("1000", 10, at: 1),
+        ])
         try await store.take(notification("n1", "CONSUMPTION_REQUEST", at: 0))
         let opened = try #require(try await store.refundCases(app: "coins", CaseQuery()).first)
         #expect(opened.owner == user)
@@ -77,6 +81,7 @@ struct ErasureTests {
             let report = try await store.eraseUser(app: "coins", user: user, at: CaseModel.time(3))
             if round == 0 {
                 #expect(report.notifications == 2 && report.cases == 1 && report.deliveries == 1)
+                #expect(report.usage == 3)
                 #expect(report.isWithdrawalKept)
             }
             #expect(try found(texts, in: folder) == [])

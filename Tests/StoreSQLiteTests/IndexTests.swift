@@ -13,7 +13,9 @@ struct IndexTests {
         for use in [
             QueryPlanTests.useLinksAndCallers, DeliveryQueryPlanTests.useDeliveries, DeliveryQueryPlanTests.useConsent,
             DeliveryQueryPlanTests.listDeliveries, NotificationQueryPlanTests.useNotifications,
-            NotificationQueryPlanTests.listNotifications, NotificationQueryPlanTests.listCases, Self.useTheRest,
+            NotificationQueryPlanTests.listNotifications, NotificationQueryPlanTests.listCases,
+            UsageContractTests.useUsage,
+            Self.useTheRest,
         ] {
             let folder = try StoreFolder()
             let store = try await SQLiteStore.open(

@@ -181,6 +181,8 @@ package enum ConfigurationDefaults {
         static let attempts = BoundedSetting.duration(policy.attempts, in: .days(1)...longest)
         /// `retention.receipts`: from the time they were last brought up to date on.
         static let receipts = BoundedSetting.duration(policy.receipts, in: .days(1)...longest)
+        /// `retention.usage`: from the receipt of the newest report about a purchase on.
+        static let usage = BoundedSetting.duration(policy.usage, in: .days(1)...longest)
         /// `retention.events`: from the time they happened on.
         static let events = BoundedSetting.duration(policy.events, in: .days(1)...longest)
     }

@@ -83,6 +83,7 @@ extension ConfigurationParser {
         policy.deliveries = setting(["retention", "deliveries"], ConfigurationDefaults.Retention.deliveries)
         policy.attempts = setting(["retention", "attempts"], ConfigurationDefaults.Retention.attempts)
         policy.receipts = setting(["retention", "receipts"], ConfigurationDefaults.Retention.receipts)
+        policy.usage = setting(["retention", "usage"], ConfigurationDefaults.Retention.usage)
         policy.events = setting(["retention", "events"], ConfigurationDefaults.Retention.events)
         return policy
     }

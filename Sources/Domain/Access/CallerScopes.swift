@@ -74,6 +74,9 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     /// Forward a notification that came in elsewhere.
     case notificationsWrite = "notifications:write"
     case notificationsTest = "notifications:test"
+    /// Report the use of purchases.
+    case usageWrite = "usage:write"
+    case usageRead = "usage:read"
     case limitsRead = "limits:read"
     /// Have signed what an app hands to StoreKit.
     case signaturesCreate = "signatures:create"

@@ -61,6 +61,8 @@ package struct ErasureReport: Sendable, Equatable {
     package let notifications: Int
     /// Receipts from which the user, and what was sent for the user, was removed.
     package let receipts: Int
+    /// Reports of usage that were removed.
+    package let usage: Int
     /// Events from which the user was removed.
     package let events: Int
     /// Whether keyed hashes were left so that the user's withdrawal outlives the erasure.
@@ -72,7 +74,8 @@ package struct ErasureReport: Sendable, Equatable {
 
     package init(
         links: Int, consentRecords: Int, cancelled: [Delivery], sending: [Delivery], deliveries: Int, cases: Int,
-        notifications: Int, receipts: Int = 0, events: Int, isWithdrawalKept: Bool, isRescissionKept: Bool = false
+        notifications: Int, receipts: Int = 0, usage: Int = 0, events: Int, isWithdrawalKept: Bool,
+        isRescissionKept: Bool = false
     ) {
         self.isRescissionKept = isRescissionKept
         self.links = links
@@ -83,6 +86,7 @@ package struct ErasureReport: Sendable, Equatable {
         self.cases = cases
         self.notifications = notifications
         self.receipts = receipts
+        self.usage = usage
         self.events = events
         self.isWithdrawalKept = isWithdrawalKept
     }

@@ -183,6 +183,7 @@ extension ServiceError {
         case deliveryNotFound = "delivery-not-found"
         case notificationNotFound = "notification-not-found"
         case receiptNotFound = "receipt-not-found"
+        case usageNotFound = "usage-not-found"
         case environmentNotAllowed = "environment-not-allowed"
         case noTransactionKnown = "no-transaction-known"
         case linkConflict = "link-conflict"
@@ -233,7 +234,7 @@ extension ServiceError {
                 .invalidArgument
             case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerNotFound,
                 .callerCredentialNotFound, .keyNotFound, .caseNotFound,
-                .deliveryNotFound, .notificationNotFound, .receiptNotFound:
+                .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound:
                 .notFound
             case .methodNotAllowed: .unimplemented
             case .snapshotExpired, .cursorExpired, .notificationTooOld: .outOfRange

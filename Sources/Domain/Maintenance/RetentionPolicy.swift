@@ -10,6 +10,8 @@ package struct RetentionPolicy: Sendable, Equatable {
     package var attempts: Duration = .seconds(90 * 86_400)
     /// Receipts, from the time they were last brought up to date on.
     package var receipts: Duration = .seconds(730 * 86_400)
+    /// Reports of usage, from the receipt of the newest about a purchase on.
+    package var usage: Duration = .seconds(730 * 86_400)
     /// Events, from the time they happened on.
     package var events: Duration = .seconds(30 * 86_400)
 
@@ -26,6 +28,7 @@ package struct RetentionResult: Sendable, Equatable {
     package var idempotencyKeys = 0
     package var quarantined = 0
     package var receipts = 0
+    package var usage = 0
 
     package init() {}
 

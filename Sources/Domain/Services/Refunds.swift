@@ -9,6 +9,8 @@ package struct Refunds: Sendable {
     package let deliveries: DeliveryService
     package let cases: CaseService
     package let consent: ConsentService
+    /// What services know of the use of purchases.
+    package let usage: UsageService
     package let notifications: NotificationService
     package let dispatcher: DeliveryDispatcher
     package let processor: NotificationProcessor
@@ -28,6 +30,7 @@ package struct Refunds: Sendable {
         package var notifications: any NotificationStore
         package var quarantine: any QuarantineStore
         package var memory: any TransactionMemory
+        package var usage: any UsageStore
         package var appStore: any AppStoreServerAPI
         package var verifier: any NotificationVerifier
         package var clock: ServiceClock
@@ -66,6 +69,7 @@ package struct Refunds: Sendable {
             store: ports.deliveries, transfers: transfers, waiters: waiters, now: clock.now)
         cases = CaseService(store: ports.cases, deliveries: ports.deliveries, ending: ending, now: clock.now)
         self.consent = consent
+        usage = UsageService(store: ports.usage, now: clock.now)
         self.processor = processor
         let quarantine = NotificationQuarantine(
             verifier: ports.verifier, store: ports.quarantine, processor: processor, apps: settings.apps,

@@ -60,7 +60,7 @@ package struct Services: Sendable {
 extension Services {
     /// All that a store must be.
     package typealias Store = CallerStore & CaseStore & ConsentStore & DeliveryStore & EventStore & LinkStore
-        & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & TransactionMemory
+        & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & TransactionMemory & UsageStore
 
     /// What services need of the world, group by group; any of it can be replaced by itself.
     package struct Ports: Sendable {
@@ -115,7 +115,7 @@ extension Services {
             self.clock = clock
             refunds = Refunds.Ports(
                 deliveries: store, cases: store, consents: store, links: store, notifications: store,
-                quarantine: store, memory: store,
+                quarantine: store, memory: store, usage: store,
                 appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(

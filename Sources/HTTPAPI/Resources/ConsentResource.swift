@@ -106,6 +106,7 @@ enum ErasureBody {
             writer.member("cases", report.cases)
             writer.member("notifications", report.notifications)
             writer.member("receipts", report.receipts)
+            writer.member("usage", report.usage)
             writer.member("events", report.events)
         }
         let ended = report.cancelled + report.sending

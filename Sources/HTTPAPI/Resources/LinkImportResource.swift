@@ -7,7 +7,7 @@ struct LinkImportRoutes: Sendable {
 
     /// `POST /v1/apps/{app}/links:import`.
     func importLinks(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let batch = try ImportBatch(input, "links", atMost: LinkService.maximumImport)
+        let batch = try RequestBatch(input, "links", atMost: LinkService.maximumImport)
         let read = batch.elements.map { element in
             Result { () throws(ServiceError) in try link(element, of: app) }
         }
@@ -20,7 +20,7 @@ struct LinkImportRoutes: Sendable {
     ///
     /// - Throws: `invalidRequest` with every violation, `environmentNotAllowed`.
     private func link(_ element: FieldValue, of app: App) throws(ServiceError) -> Link {
-        try FieldReader.read(try ImportBatch.members(of: element)) { fields in
+        try FieldReader.read(try RequestBatch.members(of: element)) { fields in
             let user = fields.text("user", isRequired: true).flatMap { text in
                 fields.check { () throws(ServiceError) in try UserID(text) }
             }
