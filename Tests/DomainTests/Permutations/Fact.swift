@@ -9,6 +9,8 @@ enum Fact: String, CaseIterable, Sendable {
     case link, transfer, tokenByPUT
     case consent, withdrawal, erase
     case consumptionByRoute, consumptionByDoor, consumptionByPolicy
+    /// What a service reports of the purchase by its transaction id, and of alice's product; it may come late as well.
+    case usage, laterUsage
     case restart
     /// From here on Apple's reports come by its history, after everything else.
     case historyInsteadOfWebhook
@@ -20,6 +22,18 @@ enum Fact: String, CaseIterable, Sendable {
         case .refund: "REFUND"
         case .refundDeclined: "REFUND_DECLINED"
         case .rescission: "RESCIND_CONSENT"
+        default: nil
+        }
+    }
+
+    /// Whether it tells of a time of its own, and may come later than what happened after it.
+    var isReport: Bool { notificationType != nil || usage != nil }
+
+    /// What a report of usage says.
+    var usage: Int32? {
+        switch self {
+        case .usage: 10
+        case .laterUsage: 20
         default: nil
         }
     }
@@ -66,7 +80,7 @@ struct Story: Sendable, CustomStringConvertible {
     /// Reports come later than they should, some after others that were signed later.
     init(_ facts: [Fact], delaying random: inout some RandomNumberGenerator) {
         var arrival = facts.indices.map(\.self)
-        for place in facts.indices.reversed() where facts[place].notificationType != nil {
+        for place in facts.indices.reversed() where facts[place].isReport {
             guard Bool.random(using: &random), let present = arrival.firstIndex(of: place) else { continue }
             arrival.remove(at: present)
             arrival.insert(place, at: Int.random(in: present...arrival.count, using: &random))
@@ -101,4 +115,8 @@ struct Ending: Equatable, Sendable {
     var cases: [Case] = []
     /// What Apple gets, by `Fact.percentage`.
     var sent: [Int32] = []
+    /// What is known of the purchase's use, by `Fact.usage`.
+    var usage: Int32?
+    /// What is known of the use of alice's product.
+    var productUsage: Int32?
 }

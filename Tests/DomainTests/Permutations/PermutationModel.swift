@@ -43,12 +43,37 @@ struct PermutationModel {
     /// How a story ends in which these answers were accepted.
     ///
     /// `refused`: what callers were told to have come to nothing.
-    static func ending(of facts: [Fact], refused: Set<Fact>) -> Ending {
+    static func ending(of story: Story, refused: Set<Fact>) -> Ending {
         var model = PermutationModel(isBlind: false)
-        for (place, fact) in facts.enumerated() where !refused.contains(fact) {
+        for (place, fact) in story.facts.enumerated() where !refused.contains(fact) {
             model.take(fact, place, Story.time(place))
         }
-        return model.ending
+        var ending = model.ending
+        (ending.usage, ending.productUsage) = usage(in: story)
+        return ending
+    }
+
+    /// What is known of usage in the end: the newest report, of those that came since the last erasure of their owner.
+    ///
+    /// Nobody remembers whom an erasure removed, so that what comes later counts, whenever it was so.
+    private static func usage(in story: Story) -> (ofPurchase: Int32?, ofProduct: Int32?) {
+        var model = PermutationModel(isBlind: false)
+        var (newest, newestOfProduct): (Int?, Int?)
+        for place in story.arrival {
+            let fact = story.facts[place]
+            switch fact {
+            case .link, .transfer, .tokenByPUT: model.take(fact, place, Story.time(place))
+            case .erase:
+                if model.owner == "alice" { newest = nil }
+                newestOfProduct = nil
+                model.take(fact, place, Story.time(place))
+            case .usage, .laterUsage:
+                newest = max(newest ?? place, place)
+                newestOfProduct = max(newestOfProduct ?? place, place)
+            default: break
+            }
+        }
+        return (newest.flatMap { story.facts[$0].usage }, newestOfProduct.flatMap { story.facts[$0].usage })
     }
 
     /// Which answers are refused when all is told as it happens.
@@ -126,7 +151,7 @@ struct PermutationModel {
             endAlices()
         case .erase: erase()
         case .consumptionByRoute, .consumptionByDoor, .consumptionByPolicy: return answer(fact, now)
-        case .restart, .historyInsteadOfWebhook: break
+        case .usage, .laterUsage, .restart, .historyInsteadOfWebhook: break
         }
         return true
     }

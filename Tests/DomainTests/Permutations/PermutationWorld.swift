@@ -66,6 +66,7 @@ final class PermutationWorld: Sendable {
                 caller: "shop")
         case .erase: _ = try await services.refunds.consent.erase(app: app, user: alice, by: .caller("shop"))
         case .restart: _ = try await store.recoverDeliveries(worker: UUID().uuidString, at: now.withLock(\.self))
+        case .usage, .laterUsage: try await report(fact, place, services)
         case .consumptionByPolicy: try await answerByPolicy(fact, services, store)
         case .consumptionByRoute, .consumptionByDoor:
             try await send(fact, .transaction(transaction.transactionID), caller: fact.rawValue, services)
@@ -83,6 +84,22 @@ final class PermutationWorld: Sendable {
                 signed: "n.n.n", transaction: isRescission ? nil : transaction, renewalInfo: nil, appTransaction: nil,
                 appTransactionID: transaction.appTransactionID),
             source: .webhook, receivedAt: now.withLock(\.self))
+    }
+
+    private func report(_ fact: Fact, _ place: Int, _ services: Services) async throws {
+        var facts = UsageFacts()
+        facts.consumptionPercentage = fact.usage
+        let subjects: [UsageReport.Subject] = [
+            .transaction(transaction.transactionID, user: nil),
+            .product(try #require(transaction.productID), user: try UserID("alice")),
+        ]
+        let (at, recordedAt) = (Story.time(place), now.withLock(\.self))
+        _ = try await services.refunds.usage.record(
+            subjects.map { subject in
+                UsageReport(
+                    app: app.slug, subject: subject, environment: nil, facts: facts, at: at, recordedAt: recordedAt,
+                    recordedBy: "shop")
+            })
     }
 
     private func call(_ services: Services) -> UpstreamCall {
@@ -175,6 +192,10 @@ extension PermutationWorld {
         ending.sent = story.facts.compactMap(\.percentage).filter { percentage in
             accepted.contains { String(decoding: $0.body, as: UTF8.self).contains("\(percentage)") }
         }.sorted()
-        #expect(ending == PermutationModel.ending(of: story.facts, refused: refused), "\(story), refused \(refused)")
+        ending.usage = try await store.usage(of: .transaction(transaction.transactionID, app: app.slug))?
+            .facts.consumptionPercentage
+        ending.productUsage = try await store.usage(app: app.slug, user: try UserID("alice"), after: nil, limit: 2)
+            .first?.report.facts.consumptionPercentage
+        #expect(ending == PermutationModel.ending(of: story, refused: refused), "\(story), refused \(refused)")
     }
 }
