@@ -89,7 +89,7 @@ let package = Package(
                 "Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics,
             ]),
         .target(name: "AuditLog", dependencies: ["Domain", "JSON", "OpenSSL", coreMetrics, logging, metrics]),
-        .target(name: "StoreSQLite", dependencies: ["Domain", grdb]),
+        .target(name: "StoreSQLite", dependencies: ["Domain", grdb, grdbSQLite]),
         .target(
             name: "Listener",
             dependencies: [

@@ -113,6 +113,7 @@ package final class SQLiteStore: Sendable {
         let lock = try StoreLock.acquire(for: file)
         try StoreFile.prepare(file)
         do {
+            try LogGathering.install()
             let pool = try DatabasePool(path: file, configuration: configuration(file))
             // GRDB gives the pool's writer synchronous=NORMAL; what we promise must survive a power cut.
             try pool.writeWithoutTransaction { database in

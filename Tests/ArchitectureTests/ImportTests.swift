@@ -23,7 +23,7 @@ struct ImportTests {
         "KeyCustody": ["Domain", "JOSE", "JSON", "OpenSSL"],
         "AppStoreClient": ["Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL"],
         "AuditLog": ["Domain", "JSON", "OpenSSL"],
-        "StoreSQLite": ["Domain", "GRDB"],
+        "StoreSQLite": ["Domain", "GRDB", "GRDBSQLite"],
         "Listener": [
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "OpenSSL", "ServiceLifecycle",
