@@ -124,7 +124,12 @@ package final class SQLiteStore: Sendable {
             }
             try Schema.migrate(pool)
             // Savepoints and sorts keep their pages in memory. Not before: a migration's index may sort a whole table.
-            try pool.writeWithoutTransaction { try $0.execute(sql: "PRAGMA temp_store = MEMORY") }
+            try pool.writeWithoutTransaction { database in
+                try database.execute(sql: "PRAGMA temp_store = MEMORY")
+                // SQLite up to 3.40 at least commits with wrong checksums where pages left the cache before the commit and a
+                // savepoint took some of them back: after a crash, nothing from there on would be found in the log.
+                try database.execute(sql: "PRAGMA cache_spill = OFF")
+            }
             if !apps.isEmpty {
                 try pool.write { try AppSettingRow.save(apps, in: $0) }
             }

@@ -64,6 +64,36 @@ struct GroupCommitTests {
         #expect(try await keyCount(store) == GroupCommit.maximumSize + 10)
     }
 
+    @Test func `what is committed beside a large write that was taken back is there after the process dies`()
+        async throws
+    {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        let failures = try await together(9, on: store) { number, database in
+            try insertKey(number, database)
+            guard number == 4 else { return }
+            // More pages than SQLite's cache has; most of them change twice, the first ones not.
+            for round in 0..<2 {
+                for id in (round == 0 ? 1000 : 1200)..<2400 {
+                    try database.execute(
+                        sql: "INSERT OR REPLACE INTO installationKey (name, value) VALUES (?, ?)",
+                        arguments: ["\(id)", Data(repeating: UInt8(round), count: 3000)])
+                }
+            }
+            throw Refusal()
+        }
+        #expect(failures.count == 1)
+        let later = try await together(1, on: store) { try insertKey(100 + $0, $1) }
+        #expect(later.isEmpty)
+        let copy = try StoreFolder()
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: folder.path + suffix, toPath: copy.path + suffix)
+        }
+        let found = try copy.withForeignConnection { try Int.fetchOne($0, sql: "SELECT count(*) FROM installationKey") }
+        #expect(try await keyCount(store) == 9)
+        #expect(found == 9)
+    }
+
     @Test func `a write that fails harms none of its neighbours, and changes nothing itself`() async throws {
         let folder = try StoreFolder()
         let store = try await folder.open()
