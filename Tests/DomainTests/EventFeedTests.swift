@@ -151,6 +151,51 @@ import Testing
         }
     }
 
+    /// Whether a signal has come that nobody has heard: a task that is cancelled gets what is there, and waits for nothing.
+    private func hasUnheard(_ signals: AsyncStream<Void>) async -> Bool {
+        await Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            var heard = signals.makeAsyncIterator()
+            return await heard.next() != nil
+        }.value
+    }
+
+    @Test func `whoever needs no signal is not woken`() async {
+        let (needed, needless) = (changes.signals { true }, changes.signals { false })
+        changes.send()
+        #expect(await hasUnheard(needed))
+        #expect(await !hasUnheard(needless))
+    }
+
+    @Test func `a reader hears of what comes after events that nobody waited for`() async throws {
+        let feed = feed
+        try await withThrowingTaskGroup(of: EventFeed.Page?.self) { group in
+            group.addTask {
+                await feed.run()
+                return nil
+            }
+            for round in 0..<3 {
+                // Nobody is told of these.
+                for _ in 0..<5 {
+                    store.append("coins")
+                    changes.send()
+                }
+                group.addTask { [coins] in
+                    try await feed.events(app: coins, from: .now, limit: 10, wait: .seconds(60))
+                }
+                try await Wait.until("a reader who waits") { feed.waitingCount == 1 }
+                store.append("coins")
+                try await Wait.until("the reader to be told") {
+                    changes.send()
+                    return feed.waitingCount == 0
+                }
+                let page = try #require(try await group.next() ?? nil)
+                #expect(page.events.map(\.position) == [Int64(round + 1) * 6])
+            }
+            group.cancelAll()
+        }
+    }
+
     @Test func `a wait in vain answers with the cursor that was given`() async throws {
         store.append("coins")
         let feed = EventFeed(store: store, changes: changes) { _ in }

@@ -5,21 +5,30 @@ import Synchronization
 /// A signal carries nothing but that there is something: the reader asks the store. Several signals before a reader listens count
 /// as one.
 package final class ChangeSignal: Sendable {
-    private let listeners = Mutex<(next: Int, waiting: [Int: AsyncStream<Void>.Continuation])>((0, [:]))
+    private struct Listener {
+        let continuation: AsyncStream<Void>.Continuation
+        let isNeeded: @Sendable () -> Bool
+    }
+
+    private let listeners = Mutex<(next: Int, waiting: [Int: Listener])>((0, [:]))
 
     package init() {}
 
     /// Tells everyone who listens.
     package func send() {
-        for continuation in listeners.withLock({ Array($0.waiting.values) }) { continuation.yield() }
+        for listener in listeners.withLock({ Array($0.waiting.values) }) where listener.isNeeded() {
+            listener.continuation.yield()
+        }
     }
 
     /// The signals from now on, the unheard ones taken together; ends with the task that listens.
-    package func signals() -> AsyncStream<Void> {
+    ///
+    /// `isNeeded`: asked by whoever sends; where it says no, the listener is not woken.
+    package func signals(while isNeeded: @escaping @Sendable () -> Bool = { true }) -> AsyncStream<Void> {
         let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
         let number = listeners.withLock { state in
             state.next += 1
-            state.waiting[state.next] = continuation
+            state.waiting[state.next] = Listener(continuation: continuation, isNeeded: isNeeded)
             return state.next
         }
         continuation.onTermination = { [weak self] _ in

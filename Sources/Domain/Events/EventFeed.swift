@@ -98,7 +98,9 @@ package final class EventFeed: Sendable {
     package func run() async {
         defer { waiting.close() }
         var told: Int64?
-        for await _ in changes.signals() {
+        // While nobody waits, a commit need not wake this task; whoever waits next has asked the store itself.
+        for await _ in changes.signals(while: { [waiting] in waiting.isOwed }) {
+            if waiting.takeUntold() { told = nil }
             // A store that fails keeps everybody waiting; the next look finds what was missed.
             while !Task.isCancelled {
                 do throws(ServiceError) {
@@ -239,6 +241,8 @@ final class EventReaders: Sendable {
         var next = 0
         var count = 0
         var isClosed = false
+        /// Whether there were events while nobody waited.
+        var isUntold = false
         var byApp: [String: [Int: AsyncStream<EventFeed.News>.Continuation]] = [:]
     }
 
@@ -248,6 +252,22 @@ final class EventReaders: Sendable {
     init(maximum: Int) { self.maximum = maximum }
 
     var count: Int { state.withLock(\.count) }
+
+    /// Whether anybody waits for events that there are now; if not, they are told to nobody.
+    var isOwed: Bool {
+        state.withLock { state in
+            if state.count == 0 { state.isUntold = true }
+            return state.count > 0
+        }
+    }
+
+    /// Whether there were events, since this was last asked, that nobody was told of.
+    func takeUntold() -> Bool {
+        state.withLock { state in
+            defer { state.isUntold = false }
+            return state.isUntold
+        }
+    }
 
     /// Takes another one in; nil when too many wait, and once it is closed.
     func add(app: String) -> Reader? {
