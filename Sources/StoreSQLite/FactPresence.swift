@@ -23,8 +23,10 @@ struct FactPresence: OptionSet, Sendable {
     static let rescissions = FactPresence(rawValue: 1 << 7)
     /// What erased users' withdrawals left, in any app.
     static let tombstones = FactPresence(rawValue: 1 << 8)
+    /// Links of the transaction id, ended ones too.
+    static let links = FactPresence(rawValue: 1 << 9)
     /// Whatever can be, for who has not asked.
-    static let all = FactPresence(rawValue: 0x1FF)
+    static let all = FactPresence(rawValue: 0x3FF)
 
     let rawValue: Int64
 
@@ -77,6 +79,13 @@ struct FactPresence: OptionSet, Sendable {
         ),
         (.rescissions, "EXISTS (SELECT 1 FROM rescission WHERE app = ?1)"),
         (.tombstones, "EXISTS (SELECT 1 FROM tombstone WHERE hash > x'')"),
+        (
+            .links,
+            """
+            EXISTS (SELECT 1 FROM link
+                WHERE app = ?1 AND kind = '\(LinkTarget.Kind.transactionId.rawValue)' AND value = ?2)
+            """
+        ),
     ]
 
     private static func ofPurchase(_ table: String) -> String {

@@ -37,6 +37,7 @@ enum OwnerQuery {
         {
             return user
         }
+        guard presence.contains(.links) else { return nil }
         return try links(app: subject.app, to: subject.linkTargets, in: database)
             .last { $0.isInForce && $0.covers(subject.environment) }?.user
     }

@@ -60,6 +60,22 @@ struct FactPresenceTests {
         #expect(try await presence(in: store) == [[.cases, .deliveries], []])
     }
 
+    @Test func `links of the transaction are there, and its owner is found by them`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        _ = try await store.declare(.sample(.transactionId, "9", user: "alice"), transfer: false)
+        #expect(try await presence(in: store) == [[], []])
+        _ = try await store.declare(.sample(.transactionId, "2", user: "alice"), transfer: false)
+        #expect(try await presence(in: store) == [[.links], [.links]])
+        #expect(try await presence(in: store, app: "other") == [[], []])
+        let subject = ConsentSubject(
+            app: "coins", user: nil, transactionID: "2", environment: .production, purchase: nil)
+        let owner = try await store.read("ask whose it is") { database in
+            try OwnerQuery.owner(of: subject, FactPresence.of(subject, in: database), in: database)
+        }
+        #expect(owner == (try UserID("alice")))
+    }
+
     @Test func `rescissions, tokens that Apple accepted, and what erased users left are there`() async throws {
         let folder = try StoreFolder()
         let store = try await folder.open()
