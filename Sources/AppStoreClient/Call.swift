@@ -68,83 +68,133 @@ extension Call {
         case examined
     }
 
+    /// What has come of a call so far.
+    private struct Progress {
+        var result = CallResult<CurlResponse>(.failure(.outOfTime))
+        var trust = Trust.unbroken
+        var tries = 0
+    }
+
+    /// Leave to send once.
+    private struct Leave {
+        let token: BearerToken
+        let permit: CircuitBreaker.Permit
+        /// The time until the call's deadline.
+        let remaining: Duration
+        let startedAt: Date
+        let start: ContinuousClock.Instant
+    }
+
+    /// What follows an attempt.
+    private enum Next {
+        /// The call has its result.
+        case end
+        case replacing(BearerToken, CallFailure)
+        case again(after: Duration)
+    }
+
     /// Makes attempts until one succeeds, none would help or the time is over.
     ///
-    /// Each is made in this order: deadline, token, what is known of it, breaker, budget, sending, what the answer means.
-    /// A call that Apple may have acted on is made again only if that changes nothing. A connection that certainly did not
-    /// carry it, 429 and, once, 401 leave no doubt.
+    /// Each is one wait between two steps that wait for nothing: ``leave(until:_:)`` and ``next(after:_:_:_:until:)``.
     private func run(until deadline: CallDeadline) async -> CallResult<CurlResponse> {
         let budgeted = BudgetedCall(
             app: terms.app.slug, endpoint: request.operation.name, environment: environment, caller: terms.caller,
             priority: terms.priority)
-        var result = CallResult<CurlResponse>(.failure(.outOfTime))
-        var trust = Trust.unbroken
-        var tries = 0
+        var progress = Progress()
         while true {
-            let remaining = client.clock.remaining(until: deadline.instant)
-            guard remaining > .zero, !Task.isCancelled else { return result }
-
-            let token: BearerToken
-            do {
-                // It comes without waiting (see `TokenSource`), so that the time needs no watch before the transfer.
-                token = try await client.tokens.token(for: terms.app)
+            let leave: Leave
+            do throws(CallFailure) {
+                guard let given = try self.leave(until: deadline, budgeted) else { return progress.result }
+                leave = given
             } catch {
-                return result.ended(by: CallFailure(error))
+                return progress.result.ended(by: error)
             }
-            if let finding = client.unauthorized.finding(for: terms.app, in: environment, keyID: token.keyID) {
-                return result.ended(by: CallFailure(finding.error(apple: nil)))
-            }
-            let permit: CircuitBreaker.Permit
-            switch client.breakers.admit(environment) {
-            case .admitted(let given): permit = given
-            case .refused(let duration): return result.ended(by: .circuitIsOpen(environment, for: duration))
-            }
-            if case .refused(let refusal) = client.budget.admit(budgeted) {
-                client.breakers.record(.nothing, of: permit, in: environment)
-                return result.ended(by: .refused(refusal, budgeted))
-            }
-
-            let startedAt = client.clock.now()
-            let start = client.clock.monotonicNow()
             let answer: Result<CurlResponse, CurlError>
             do throws(CurlError) {
-                answer = .success(try await client.transport.send(request, token, environment, within: remaining))
+                answer = .success(
+                    try await client.transport.send(request, leave.token, environment, within: leave.remaining))
             } catch {
                 answer = .failure(error)
             }
-            tell(answer, token, permit, within: remaining)
-            decideTime(answer, within: start...client.clock.monotonicNow())
-            result.outcome = classified(answer)
-            result.refusal = nil
-            result.attempts.append(
-                record(
-                    result.outcome, status: (try? answer.get())?.status, startedAt: startedAt,
-                    duration: start.duration(to: client.clock.monotonicNow())))
-            guard case .failure(var failure) = result.outcome else { return result }
-            if failure.mayHaveReachedApple { result.mayHaveReachedApple = true }
-
-            if failure.httpStatus == 401 {
-                guard let finding = await replace(token, &trust, until: deadline) else { continue }
-                result.outcome = .failure(CallFailure(finding, of: failure))
-                return result
+            switch next(after: answer, leave, &progress, budgeted, until: deadline) {
+            case .end: return progress.result
+            case .replacing(let token, let failure):
+                guard let finding = await replace(token, &progress.trust, until: deadline) else { continue }
+                progress.result.outcome = .failure(CallFailure(finding, of: failure))
+                return progress.result
+            case .again(let delay):
+                guard (try? await client.clock.sleep(delay)) != nil else { return progress.result }
+                client.meter.countRetry(request.operation.name)
             }
-            result.refusal = try? answer.get()
-            // Nobody takes the answer of somebody in between for Apple's.
-            if result.refusal?.origin(to: request.operation) == .inBetween { result.refusal = nil }
-            if failure.httpStatus == 429 { client.budget.appleRefused(budgeted, for: failure.notBefore ?? .seconds(1)) }
-            if failure.mayHaveReachedApple, !request.isRepeatable {
-                failure = failure.ofUnknownOutcome
-                result.outcome = .failure(failure)
-            }
-
-            tries += 1
-            let left = client.clock.remaining(until: deadline.instant)
-            guard failure.isRetryable,
-                let delay = retries.delay(after: tries, notBefore: failure.notBefore, remaining: left),
-                (try? await client.clock.sleep(delay)) != nil
-            else { return result }
-            client.meter.countRetry(request.operation.name)
         }
+    }
+
+    /// Decides whether to send, in this order: deadline, token, what is known of it, breaker, budget.
+    ///
+    /// - Returns: nil when the time is over.
+    /// - Throws: `CallFailure` when nothing may be sent.
+    private func leave(until deadline: CallDeadline, _ budgeted: BudgetedCall) throws(CallFailure) -> Leave? {
+        let remaining = client.clock.remaining(until: deadline.instant)
+        guard remaining > .zero, !Task.isCancelled else { return nil }
+        let token: BearerToken
+        do throws(ServiceError) {
+            token = try client.tokens.token(for: terms.app)
+        } catch {
+            throw CallFailure(error)
+        }
+        if let finding = client.unauthorized.finding(for: terms.app, in: environment, keyID: token.keyID) {
+            throw CallFailure(finding.error(apple: nil))
+        }
+        let permit: CircuitBreaker.Permit
+        switch client.breakers.admit(environment) {
+        case .admitted(let given): permit = given
+        case .refused(let duration): throw .circuitIsOpen(environment, for: duration)
+        }
+        if case .refused(let refusal) = client.budget.admit(budgeted) {
+            client.breakers.record(.nothing, of: permit, in: environment)
+            throw .refused(refusal, budgeted)
+        }
+        return Leave(
+            token: token, permit: permit, remaining: remaining, startedAt: client.clock.now(),
+            start: client.clock.monotonicNow())
+    }
+
+    /// Tells all who learn from an answer, and decides what follows it.
+    ///
+    /// A call that Apple may have acted on is made again only if that changes nothing. A connection that certainly did not
+    /// carry it, 429 and, once, 401 leave no doubt.
+    private func next(
+        after answer: Result<CurlResponse, CurlError>, _ leave: Leave, _ progress: inout Progress,
+        _ budgeted: BudgetedCall, until deadline: CallDeadline
+    ) -> Next {
+        let end = client.clock.monotonicNow()
+        tell(answer, leave)
+        decideTime(answer, within: leave.start...end)
+        let outcome = classified(answer)
+        progress.result.outcome = outcome
+        progress.result.refusal = nil
+        progress.result.attempts.append(
+            record(
+                outcome, status: (try? answer.get())?.status, startedAt: leave.startedAt,
+                duration: leave.start.duration(to: end)))
+        guard case .failure(var failure) = outcome else { return .end }
+        if failure.mayHaveReachedApple { progress.result.mayHaveReachedApple = true }
+        if failure.httpStatus == 401 { return .replacing(leave.token, failure) }
+        progress.result.refusal = try? answer.get()
+        // Nobody takes the answer of somebody in between for Apple's.
+        if progress.result.refusal?.origin(to: request.operation) == .inBetween { progress.result.refusal = nil }
+        if failure.httpStatus == 429 { client.budget.appleRefused(budgeted, for: failure.notBefore ?? .seconds(1)) }
+        if failure.mayHaveReachedApple, !request.isRepeatable {
+            failure = failure.ofUnknownOutcome
+            progress.result.outcome = .failure(failure)
+        }
+        progress.tries += 1
+        guard failure.isRetryable,
+            let delay = retries.delay(
+                after: progress.tries, notBefore: failure.notBefore,
+                remaining: client.clock.remaining(until: deadline.instant))
+        else { return .end }
+        return .again(after: delay)
     }
 
     private var mapping: AppleFailureMapping { AppleFailureMapping(now: client.clock.now) }
@@ -160,22 +210,20 @@ extension Call {
     }
 
     /// Lets breaker and diagnosis know what a transfer says of Apple.
-    private func tell(
-        _ answer: Result<CurlResponse, CurlError>, _ token: BearerToken, _ permit: CircuitBreaker.Permit,
-        within remaining: Duration
-    ) {
+    private func tell(_ answer: Result<CurlResponse, CurlError>, _ leave: Leave) {
         switch answer {
         case .success(let response):
             let origin = response.origin(to: request.operation)
             let isAnswered = origin != .inBetween && response.status < 500
             client.breakers.record(
-                isAnswered ? .answered : .failed, of: permit, in: environment,
+                isAnswered ? .answered : .failed, of: leave.permit, in: environment,
                 cause: isAnswered ? nil : "status \(response.status)\(origin == .inBetween ? ", not from Apple" : "")")
             guard response.status != 401, origin != .inBetween else { return }
-            client.unauthorized.noteAnswer(response.status, keyID: token.keyID, app: terms.app, in: environment)
+            client.unauthorized.noteAnswer(response.status, keyID: leave.token.keyID, app: terms.app, in: environment)
         case .failure(let error):
             client.breakers.record(
-                CircuitBreaker.Verdict(error, within: remaining), of: permit, in: environment, cause: "\(error)")
+                CircuitBreaker.Verdict(error, within: leave.remaining), of: leave.permit, in: environment,
+                cause: "\(error)")
         }
     }
 
@@ -218,8 +266,8 @@ extension Call {
         switch trust {
         case .unbroken:
             trust = .replaced
-            await client.tokens.refused(refused, for: terms.app)
-            if let fresh = try? await client.tokens.token(for: terms.app), fresh.generation != refused.generation {
+            client.tokens.refused(refused, for: terms.app)
+            if let fresh = try? client.tokens.token(for: terms.app), fresh.generation != refused.generation {
                 return nil
             }
             fallthrough

@@ -69,7 +69,7 @@ final class UnauthorizedDiagnosis: Sendable {
     private func conclude(
         _ app: App, _ environment: AppStoreEnvironment, _ origin: AppEnvironment, _ deadline: CallDeadline
     ) async -> Conclusion {
-        guard let token = try? await tokens.token(for: app) else { return .tryAgain }
+        guard let token = try? tokens.token(for: app) else { return .tryAgain }
         if let known = held(origin, keyID: token.keyID) { return .refused(known) }
         let answer = await probe.ask(token, app, environment, within: clock.remaining(until: deadline.instant))
         switch answer {
@@ -104,11 +104,11 @@ final class UnauthorizedDiagnosis: Sendable {
     private func standbyTakesOver(
         from refused: BearerToken, _ app: App, _ environment: AppStoreEnvironment, _ deadline: CallDeadline
     ) async -> Bool {
-        for standby in await tokens.standbyTokens(for: app) {
+        for standby in tokens.standbyTokens(for: app) {
             let answer = await probe.ask(
                 standby, app, environment, within: clock.remaining(until: deadline.instant))
             guard answer == .accepted else { continue }
-            guard await tokens.activate(standby, insteadOf: refused, for: app) else { return true }
+            guard tokens.activate(standby, insteadOf: refused, for: app) else { return true }
             logger.warning(
                 "A standby key has taken over from one that Apple refuses",
                 metadata: [
@@ -118,7 +118,7 @@ final class UnauthorizedDiagnosis: Sendable {
             return true
         }
         // Whoever looked into the other environment may have been quicker, and no key stands by any more.
-        let present = try? await tokens.token(for: app)
+        let present = try? tokens.token(for: app)
         return present.map { $0.keyID != refused.keyID } ?? false
     }
 

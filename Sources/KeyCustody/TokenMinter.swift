@@ -40,7 +40,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
         failed = Counter(label: "purser_token_mint_failures", dimensions: [], factory: metrics)
     }
 
-    package func token(for app: App) async throws(ServiceError) -> BearerToken {
+    package func token(for app: App) throws(ServiceError) -> BearerToken {
         try token(with: keys.signingKey(for: app), for: app)
     }
 
@@ -57,7 +57,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
         }
     }
 
-    package func standbyTokens(for app: App) async -> [BearerToken] {
+    package func standbyTokens(for app: App) -> [BearerToken] {
         keys.standbyKeys(for: app).compactMap { key in
             do throws(ServiceError) {
                 return try token(with: key, for: app)
@@ -70,11 +70,11 @@ package struct TokenMinter: TokenSource, TokenIssuer {
         }
     }
 
-    package func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) async -> Bool {
+    package func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) -> Bool {
         keys.takeOver(standby.keyID, from: refused.keyID, for: app, at: clock.now())
     }
 
-    package func refused(_ token: BearerToken, for app: App) async {
+    package func refused(_ token: BearerToken, for app: App) {
         let isDropped = slots.slot(token.keyID, app.bundleID).withLock { slot in
             guard slot.held?.token.generation == token.generation,
                 slots.mayMintAfterRefusal(

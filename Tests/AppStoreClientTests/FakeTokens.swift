@@ -24,12 +24,12 @@ final class FakeTokens: TokenSource {
     /// How many tokens the active key has made.
     var generation: UInt64 { state.withLock(\.generation) }
 
-    func token(for app: App) async throws(ServiceError) -> BearerToken {
+    func token(for app: App) throws(ServiceError) -> BearerToken {
         state.withLock { make($0.activeKeyID, $0.generation) }
     }
 
     /// Replaces a token once only.
-    func refused(_ token: BearerToken, for app: App) async {
+    func refused(_ token: BearerToken, for app: App) {
         state.withLock { state in
             guard state.mayReplace, state.generation == token.generation, state.activeKeyID == token.keyID else {
                 return
@@ -39,11 +39,11 @@ final class FakeTokens: TokenSource {
         }
     }
 
-    func standbyTokens(for app: App) async -> [BearerToken] {
+    func standbyTokens(for app: App) -> [BearerToken] {
         state.withLock { state in state.standbyKeyIDs.map { make($0, 1000) } }
     }
 
-    func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) async -> Bool {
+    func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) -> Bool {
         state.withLock { state in
             guard state.activeKeyID == refused.keyID else { return false }
             state.activeKeyID = standby.keyID

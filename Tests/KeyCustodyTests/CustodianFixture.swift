@@ -35,15 +35,15 @@ final class CustodianFixture: Sendable {
         let custodian: KeyCustodian
         let vault: SecretVault
 
-        func active(_ app: App = coins) async throws -> String { try await minter.token(for: app).keyID }
+        func active(_ app: App = coins) async throws -> String { try minter.token(for: app).keyID }
 
         func state(_ keyID: String) async throws -> KeyStatus.State { try await custodian.key(keyID).state }
 
         /// Lets Apple refuse the active key of an app and take the first on standby.
         func refuse(_ app: App = coins) async throws -> String? {
-            guard let standby = await minter.standbyTokens(for: app).first else { return nil }
-            let refused = try await minter.token(for: app)
-            return await minter.activate(standby, insteadOf: refused, for: app) ? standby.keyID : nil
+            guard let standby = minter.standbyTokens(for: app).first else { return nil }
+            let refused = try minter.token(for: app)
+            return minter.activate(standby, insteadOf: refused, for: app) ? standby.keyID : nil
         }
     }
 

@@ -127,7 +127,7 @@ struct KeyCustodianTests {
         let run = try await fixture.start()
         for id in ["ONE", "TWO"] { _ = try await run.custodian.importKey(try fixture.request(id), by: mara) }
         _ = try await run.custodian.activate("ONE", apps: nil, unchecked: false, by: mara)
-        let held = try await run.minter.token(for: CustodianFixture.coins)
+        let held = try run.minter.token(for: CustodianFixture.coins)
         #expect(held.keyID == "ONE")
         let revoked = try await run.custodian.revoke("ONE", by: mara)
         #expect(revoked.state == .revoked && revoked.activeApps.isEmpty)
@@ -138,7 +138,7 @@ struct KeyCustodianTests {
         #expect(error?.reason == .keyConflict)
         _ = try await run.custodian.revoke("TWO", by: mara)
         let none = await refusal { () throws(ServiceError) in
-            try await run.minter.token(for: CustodianFixture.coins)
+            try run.minter.token(for: CustodianFixture.coins)
         }
         #expect(none?.reason == .keyUnavailable)
         let again = try await fixture.start()
@@ -171,7 +171,7 @@ struct KeyCustodianTests {
             #expect(error?.reason == .keyConflict && error?.message.contains("signs for coins") == true)
         }
         #expect(try await run.custodian.retire("TWO", by: mara).state == .retired)
-        #expect(await run.minter.standbyTokens(for: CustodianFixture.coins).isEmpty)
+        #expect(run.minter.standbyTokens(for: CustodianFixture.coins).isEmpty)
         try await run.custodian.delete("TWO", by: mara)
         #expect(try await fixture.store.importedKeys().map(\.keyID) == ["ONE"])
         #expect(try await fixture.store.sealedSecrets().map(\.name) == ["ONE"])
@@ -200,7 +200,7 @@ struct KeyCustodianTests {
         let error = await refusal { () throws(ServiceError) in try await run.custodian.delete("TWO", by: mara) as Void }
         #expect(error?.reason == .storeUnavailable && fixture.audit.acts(.keyDeleted).isEmpty)
         #expect(try await run.custodian.key("TWO").facts.problem?.contains("delete it again") == true)
-        #expect(await run.minter.standbyTokens(for: CustodianFixture.coins).isEmpty)
+        #expect(run.minter.standbyTokens(for: CustodianFixture.coins).isEmpty)
         await fixture.store.fail(false)
         try await run.custodian.delete("TWO", by: mara)
         #expect(fixture.audit.acts(.keyDeleted).map(\.keyID) == ["TWO"])
@@ -295,7 +295,7 @@ struct KeyCustodianTests {
         ])
         let writes = await fixture.store.writes
         for app in [CustodianFixture.coins, CustodianFixture.gems] {
-            _ = try await run.minter.token(for: app)
+            _ = try run.minter.token(for: app)
             await run.custodian.save()
         }
         #expect(await fixture.store.writes == writes)
@@ -314,7 +314,7 @@ struct KeyCustodianTests {
         for id in ["ONE", "TWO"] { _ = try await run.custodian.importKey(try fixture.request(id), by: mara) }
         _ = try await run.custodian.activate("ONE", apps: nil, unchecked: true, by: mara)
         fixture.clock.advance(86_400 * 6)
-        _ = try await run.minter.token(for: CustodianFixture.coins)
+        _ = try run.minter.token(for: CustodianFixture.coins)
         #expect(try await run.custodian.key("ONE").warnings.isEmpty)
         #expect(try await run.custodian.key("TWO").warnings.map { $0.prefix(10) } == ["never used"])
         fixture.clock.advance(86_400 * 4.9)

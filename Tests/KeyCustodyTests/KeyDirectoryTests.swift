@@ -153,7 +153,7 @@ struct KeyDirectoryTests {
     @Test func `a key that goes is replaced by the next, and one that comes stands by`() async throws {
         try write("AAA.p8")
         let run = try await start()
-        let held = try await run.minter.token(for: CustodianFixture.coins)
+        let held = try run.minter.token(for: CustodianFixture.coins)
         #expect(held.keyID == "AAA")
         try write("BBB.p8")
         try remove("AAA.p8")

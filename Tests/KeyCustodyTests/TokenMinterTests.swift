@@ -52,7 +52,7 @@ struct TokenMinterTests {
             return clock.date
         }
         let generations = try await withThrowingTaskGroup(of: UInt64.self) { group in
-            for _ in 0..<1000 { group.addTask { [coins] in try await minter.token(for: coins).generation } }
+            for _ in 0..<1000 { group.addTask { [coins] in try minter.token(for: coins).generation } }
             return try await group.reduce(into: Set<UInt64>()) { $0.insert($1) }
         }
         #expect(generations.count == 1)
@@ -60,19 +60,19 @@ struct TokenMinterTests {
 
     @Test func `a token is reused for 80 % of its life and not longer`() async throws {
         let minter = try minter([try fixture.key().declaration])
-        let first = try await minter.token(for: coins)
+        let first = try minter.token(for: coins)
         clock.advance(959)
-        #expect(try await minter.token(for: coins).generation == first.generation)
+        #expect(try minter.token(for: coins).generation == first.generation)
         clock.advance(1)
-        #expect(try await minter.token(for: coins).generation != first.generation)
+        #expect(try minter.token(for: coins).generation != first.generation)
     }
 
     @Test func `a clock that is set back or ahead makes a new token`() async throws {
         let minter = try minter([try fixture.key().declaration])
-        var last = try await minter.token(for: coins)
+        var last = try minter.token(for: coins)
         for seconds in [3600.0, -7200] {
             clock.adjust(seconds)
-            let next = try await minter.token(for: coins)
+            let next = try minter.token(for: coins)
             #expect(next.generation != last.generation)
             last = next
         }
@@ -80,36 +80,36 @@ struct TokenMinterTests {
 
     @Test func `a token in use is refreshed ahead of need, an idle one is not`() async throws {
         let minter = try minter([try fixture.key("A", apps: ["coins", "gems"]).declaration])
-        let used = try await minter.token(for: coins)
-        let idle = try await minter.token(for: gems)
+        let used = try minter.token(for: coins)
+        let idle = try minter.token(for: gems)
         clock.advance(850)
         minter.refresh([coins, gems])
-        let refreshed = try await minter.token(for: coins)
+        let refreshed = try minter.token(for: coins)
         #expect(refreshed.generation != used.generation)
-        let other = try await minter.token(for: gems)
+        let other = try minter.token(for: gems)
         #expect(other.generation != idle.generation, "it was used since its mint")
         clock.advance(850)
-        _ = try await minter.token(for: coins)
+        _ = try minter.token(for: coins)
         minter.refresh([coins, gems])
         clock.advance(0)
-        #expect(try await minter.token(for: coins).generation != refreshed.generation)
+        #expect(try minter.token(for: coins).generation != refreshed.generation)
     }
 
     @Test func `a refused token is dropped by generation, once a minute for each key`() async throws {
         let minter = try minter([try fixture.key().declaration])
-        let first = try await minter.token(for: coins)
-        await minter.refused(first, for: coins)
-        let second = try await minter.token(for: coins)
+        let first = try minter.token(for: coins)
+        minter.refused(first, for: coins)
+        let second = try minter.token(for: coins)
         #expect(second.generation != first.generation)
         clock.advance(61)
-        await minter.refused(first, for: coins)
-        #expect(try await minter.token(for: coins).generation == second.generation, "the refused one was another")
+        minter.refused(first, for: coins)
+        #expect(try minter.token(for: coins).generation == second.generation, "the refused one was another")
         clock.advance(61)
-        await minter.refused(second, for: coins)
-        let third = try await minter.token(for: coins)
+        minter.refused(second, for: coins)
+        let third = try minter.token(for: coins)
         #expect(third.generation != second.generation)
-        await minter.refused(third, for: coins)
-        #expect(try await minter.token(for: coins).generation == third.generation, "no storm of mints")
+        minter.refused(third, for: coins)
+        #expect(try minter.token(for: coins).generation == third.generation, "no storm of mints")
     }
 
     @Test func `each app has its own key and token, and an app without a key none`() async throws {
@@ -117,25 +117,25 @@ struct TokenMinterTests {
         let gemsKey = try fixture.key("GEMS", apps: ["gems"])
         let standby = try fixture.key("STANDBY", state: .standby, apps: ["other"])
         let minter = try minter([coinsKey.declaration, gemsKey.declaration, standby.declaration])
-        let coinsToken = try await minter.token(for: coins)
-        let gemsToken = try await minter.token(for: gems)
+        let coinsToken = try minter.token(for: coins)
+        let gemsToken = try minter.token(for: gems)
         #expect(coinsToken.keyID == "COINS" && gemsToken.keyID == "GEMS")
         try CompactJWS(coinsToken.value).verify(with: coinsKey.publicKey)
         #expect(throws: JOSEError.self) { try CompactJWS(coinsToken.value).verify(with: gemsKey.publicKey) }
-        await #expect(throws: ServiceError(.keyUnavailable, "")) {
-            try await minter.token(for: App(slug: "other", bundleID: "com.example.other"))
+        #expect(throws: ServiceError(.keyUnavailable, "")) {
+            try minter.token(for: App(slug: "other", bundleID: "com.example.other"))
         }
     }
 
     @Test func `a late refusal of an older token does not use up the minute`() async throws {
         let minter = try minter([try fixture.key().declaration])
-        let first = try await minter.token(for: coins)
-        await minter.refused(first, for: coins)
-        let second = try await minter.token(for: coins)
+        let first = try minter.token(for: coins)
+        minter.refused(first, for: coins)
+        let second = try minter.token(for: coins)
         clock.advance(61)
-        await minter.refused(first, for: coins)
-        await minter.refused(second, for: coins)
-        #expect(try await minter.token(for: coins).generation != second.generation)
+        minter.refused(first, for: coins)
+        minter.refused(second, for: coins)
+        #expect(try minter.token(for: coins).generation != second.generation)
     }
 
     @Test func `a token says how long it is valid, as its claims do`() async throws {
@@ -152,21 +152,21 @@ struct TokenMinterTests {
         ]
         let ring = try KeyRing(loading: declarations)
         let minter = minter(ring)
-        let old = try await minter.token(for: coins)
-        let new = try #require(await minter.standbyTokens(for: coins).first)
-        #expect(await minter.standbyTokens(for: coins).map(\.keyID) == ["NEW"])
+        let old = try minter.token(for: coins)
+        let new = try #require(minter.standbyTokens(for: coins).first)
+        #expect(minter.standbyTokens(for: coins).map(\.keyID) == ["NEW"])
         try CompactJWS(new.value).verify(with: standby.publicKey)
-        #expect(try await minter.token(for: coins).keyID == "OLD", "it only stands by")
+        #expect(try minter.token(for: coins).keyID == "OLD", "it only stands by")
 
-        #expect(await minter.activate(new, insteadOf: old, for: coins))
-        #expect(try await minter.token(for: coins).keyID == "NEW")
-        #expect(try await minter.token(for: gems).keyID == "OLD")
+        #expect(minter.activate(new, insteadOf: old, for: coins))
+        #expect(try minter.token(for: coins).keyID == "NEW")
+        #expect(try minter.token(for: gems).keyID == "OLD")
         #expect(ring.statuses.map(\.state) == [.active, .active, .standby], "OLD signs for gems still")
-        #expect(await !minter.activate(new, insteadOf: old, for: coins), "OLD is not the active key any more")
-        #expect(await minter.standbyTokens(for: coins).isEmpty)
+        #expect(!minter.activate(new, insteadOf: old, for: coins), "OLD is not the active key any more")
+        #expect(minter.standbyTokens(for: coins).isEmpty)
 
-        let other = try #require(await minter.standbyTokens(for: gems).first)
-        #expect(await minter.activate(other, insteadOf: old, for: gems))
+        let other = try #require(minter.standbyTokens(for: gems).first)
+        #expect(minter.activate(other, insteadOf: old, for: gems))
         #expect(ring.statuses.map(\.state) == [.retired, .active, .active])
     }
 }

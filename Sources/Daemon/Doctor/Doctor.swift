@@ -184,7 +184,7 @@ struct AppleProbe: Sendable {
     func call(_ endpoint: Endpoint, for app: App, in environment: AppStoreEnvironment) async -> Outcome {
         let token: BearerToken
         do {
-            token = try await tokens.token(for: app)
+            token = try tokens.token(for: app)
         } catch {
             return .noToken(error)
         }

@@ -51,7 +51,7 @@ struct UpstreamProbe: Probe {
         let curl = try CurlClient(configuration: configuration)
         let minter = try minter()
         let app = App(slug: "coins", bundleID: Fixtures.bundleID)
-        let token = try await minter.token(for: app)
+        let token = try minter.token(for: app)
         let appStore = try appStore(curl, minter)
         let outcome = try await measure { [client] index in
             switch client {

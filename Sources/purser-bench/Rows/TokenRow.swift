@@ -59,13 +59,13 @@ struct TokenMintProbe: Probe {
             logger: Logger(label: "bench") { _ in SwiftLogNoOpLogHandler() })
         let before = try ProcessUsage(of: getpid())
         var start = processorSeconds()
-        for app in apps { _ = try await minter.token(for: app) }
+        for app in apps { _ = try minter.token(for: app) }
         let mintSeconds = processorSeconds() - start
         let after = try ProcessUsage(of: getpid())
         let lookUps = 200_000
         start = processorSeconds()
         // Apps far from each other, so that the memory of one does not bring in that of the next.
-        for index in 0..<lookUps { _ = try await minter.token(for: apps[index &* 7919 % apps.count]) }
+        for index in 0..<lookUps { _ = try minter.token(for: apps[index &* 7919 % apps.count]) }
         return Outcome(
             mintsPerSecond: Double(apps.count) / mintSeconds,
             lookUpNanoseconds: (processorSeconds() - start) / Double(lookUps) * 1e9,
