@@ -32,7 +32,7 @@ struct TokenMinterTests {
 
     @Test func `a token has Apple's header and claims, lives 20 minutes and is dated 30 seconds back`() async throws {
         let key = try fixture.key()
-        let token = try await minter([key.declaration]).token(for: coins)
+        let token = try minter([key.declaration]).token(for: coins)
         let jws = try CompactJWS(token.value)
         let header = try jws.verify(with: key.publicKey)
         #expect(header.keyID == "KEY1" && header.type == "JWT")
@@ -139,7 +139,7 @@ struct TokenMinterTests {
     }
 
     @Test func `a token says how long it is valid, as its claims do`() async throws {
-        let token = try await minter([try fixture.key().declaration]).token(for: coins)
+        let token = try minter([try fixture.key().declaration]).token(for: coins)
         let claims = try JWTClaims(parsing: try CompactJWS(token.value).decodePayload())
         #expect(token.issuedAt == claims.issuedAt && token.expiresAt == claims.expiresAt)
     }
