@@ -66,7 +66,7 @@ struct AppleFailureMapping: Sendable {
 
     private static func isRetryable(_ kind: CurlError.Kind) -> Bool {
         switch kind {
-        case .nameResolution, .connectFailed, .timeout, .connectionLost, .protocolError, .other: true
+        case .nameResolution, .addressRefused, .connectFailed, .timeout, .connectionLost, .protocolError, .other: true
         // Neither a bad certificate nor an answer that is too large mends itself within seconds.
         case .tls, .responseTooLarge, .invalidRequest, .cancelled, .shutDown: false
         }

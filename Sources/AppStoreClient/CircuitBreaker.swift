@@ -59,7 +59,8 @@ struct CircuitBreaker: Sendable {
             self =
                 switch error.kind {
                 case .timeout: remaining >= Self.fairTimeout ? .failed : .nothing
-                case .nameResolution, .connectFailed, .tls, .connectionLost, .protocolError, .other: .failed
+                case .nameResolution, .addressRefused, .connectFailed, .tls, .connectionLost, .protocolError, .other:
+                    .failed
                 case .responseTooLarge: .answered
                 case .invalidRequest, .cancelled, .shutDown: .nothing
                 }

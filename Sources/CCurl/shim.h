@@ -5,6 +5,7 @@
 // Swift's Glibc leaves these out.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 #if LIBCURL_VERSION_NUM < 0x075800
 #error "libcurl 7.88.0 or later is required"
@@ -55,6 +56,10 @@ static inline CURLcode ccurl_easy_setopt_prerequest(CURL *_Nonnull easy, curl_pr
 
 static inline CURLcode ccurl_easy_setopt_socket_option(CURL *_Nonnull easy, curl_sockopt_callback _Nonnull value) {
     return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, value);
+}
+
+static inline CURLcode ccurl_easy_setopt_open_socket(CURL *_Nonnull easy, curl_opensocket_callback _Nonnull value) {
+    return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, value);
 }
 
 static inline CURLcode ccurl_easy_getinfo_long(CURL *_Nonnull easy, CURLINFO info, long *_Nonnull value) {

@@ -29,6 +29,12 @@ package struct CurlConfiguration: Sendable {
     /// Bytes of all header lines that one response may have.
     package var maximumHeaderBytes = 65_536
 
+    /// Whether a connection to an address may be opened, by its 4 or 16 bytes; nil admits every address.
+    ///
+    /// It is asked about the very address that the socket then connects to, each time one is opened: a name that resolves to
+    /// another address meanwhile changes nothing. It must be quick.
+    package var admitsAddress: (@Sendable ([UInt8]) -> Bool)?
+
     /// The defaults, with the system's certificate authorities and no proxy.
     package init() {}
 }

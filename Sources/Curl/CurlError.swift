@@ -11,6 +11,8 @@ package struct CurlError: Error, Sendable {
         case invalidRequest
         /// The name of the server or proxy has no address.
         case nameResolution
+        /// Every address of the server is one that ``CurlConfiguration/admitsAddress`` does not admit.
+        case addressRefused
         /// The server or proxy does not take the connection.
         case connectFailed
         /// The TLS handshake failed: version, certificate or host name.

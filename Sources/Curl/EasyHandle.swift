@@ -74,6 +74,10 @@ final class EasyHandle {
         try check(ccurl_easy_setopt_socket_option(pointer, value))
     }
 
+    func setOpenSocket(_ value: curl_opensocket_callback) throws(CurlError) {
+        try check(ccurl_easy_setopt_open_socket(pointer, value))
+    }
+
     func setPrerequest(_ value: curl_prereq_callback) throws(CurlError) {
         try check(ccurl_easy_setopt_prerequest(pointer, value))
     }

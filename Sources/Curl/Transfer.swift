@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 /// One request on its way: who waits for it, its easy handle while it is under way, and what has come of it.
 ///
@@ -16,6 +17,8 @@ final class Transfer {
     private let configuration: CurlConfiguration
     /// Whether a connection was ready, so that curl went on to the request.
     private(set) var requestMayHaveBeenSent = false
+    /// Whether an address of the server was not admitted.
+    private var isAddressRefused = false
 
     init(_ submission: Submission, _ configuration: CurlConfiguration) {
         id = submission.id
@@ -48,6 +51,24 @@ final class Transfer {
         for option in [CURLOPT_PRIVATE, CURLOPT_PREREQDATA, CURLOPT_HEADERDATA, CURLOPT_WRITEDATA] {
             try easy.set(option, address)
         }
+        guard configuration.admitsAddress != nil else { return }
+        try easy.set(CURLOPT_OPENSOCKETDATA, address)
+        try easy.setOpenSocket { address, _, target in
+            target.flatMap { target in Transfer.at(address)?.openSocket(to: target) } ?? -1
+        }
+    }
+
+    /// Opens the socket for an address, or none where that is not admitted.
+    ///
+    /// Source: https://curl.se/libcurl/c/CURLOPT_OPENSOCKETFUNCTION.html
+    private func openSocket(to target: UnsafeMutablePointer<curl_sockaddr>) -> CInt {
+        let address = SocketAddress.bytes(of: target)
+        guard let address, configuration.admitsAddress?(address) == true else {
+            isAddressRefused = true
+            return -1
+        }
+        let (family, type) = (target.pointee.family, target.pointee.socktype)
+        return socket(family, type | CInt(SOCK_CLOEXEC.rawValue), target.pointee.protocol)
     }
 
     /// Sets what curl calls with the address of a transfer.
@@ -93,6 +114,12 @@ final class Transfer {
 
     /// What a transfer that ended with this code, on this handle, comes to.
     func result(_ code: CURLcode, on easy: EasyHandle) -> Result<CurlResponse, CurlError> {
+        if code == CURLE_COULDNT_CONNECT, isAddressRefused {
+            return .failure(
+                CurlError(
+                    code, during: "transfer", detail: "an address of the server is not admitted", kind: .addressRefused)
+            )
+        }
         guard code == CURLE_OK else {
             return .failure(
                 CurlError(
@@ -117,6 +144,25 @@ extension CurlResponse.HTTPVersion {
         case Int(CURL_HTTP_VERSION_1_0), Int(CURL_HTTP_VERSION_1_1): self = .http1
         case Int(CURL_HTTP_VERSION_2_0): self = .http2
         default: self = .other
+        }
+    }
+}
+
+/// Addresses in the form of the system's sockets.
+enum SocketAddress {
+    /// The 4 bytes of an IPv4 address, the 16 of an IPv6 address; nil of any other kind.
+    ///
+    /// curl gives more bytes than its structure declares: as many as the address takes.
+    static func bytes(of target: UnsafeMutablePointer<curl_sockaddr>) -> [UInt8]? {
+        guard let start = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
+        let address = UnsafeRawPointer(target) + start
+        let length = Int(target.pointee.addrlen)
+        switch target.pointee.family {
+        case AF_INET where length >= MemoryLayout<sockaddr_in>.size:
+            return withUnsafeBytes(of: address.loadUnaligned(as: sockaddr_in.self).sin_addr, Array.init)
+        case AF_INET6 where length >= MemoryLayout<sockaddr_in6>.size:
+            return withUnsafeBytes(of: address.loadUnaligned(as: sockaddr_in6.self).sin6_addr, Array.init)
+        default: return nil
         }
     }
 }
