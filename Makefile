@@ -91,6 +91,13 @@ check-apple-library: programs ## Hold simulator and doors against Apple's own Py
 	.build/apple-library/bin/pip install --quiet 'app-store-server-library[async]'
 	@Tests/IntegrationTests/Resources/run-apple-library.sh $(PROGRAMS) .build/apple-library/bin/python
 
+.PHONY: check-standard-webhooks
+check-standard-webhooks: build ## Have callbacks verified by the library of Standard Webhooks for Python, which is fetched for it
+	python3 -m venv .build/standard-webhooks
+	.build/standard-webhooks/bin/pip install --quiet standardwebhooks
+	STANDARD_WEBHOOKS_PYTHON=$$PWD/.build/standard-webhooks/bin/python \
+	    swift test --skip-build --disable-xctest --filter IntegrationTests.CallbackTests
+
 .PHONY: check-wycheproof
 check-wycheproof: build ## Hold both ways of verification against Project Wycheproof's vectors, which are fetched for it
 	python3 -m venv .build/wycheproof

@@ -88,6 +88,7 @@ let package = Package(
             dependencies: [
                 "Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics,
             ]),
+        .target(name: "CallbackClient", dependencies: ["Domain", "Curl", coreMetrics, metrics]),
         .target(name: "AuditLog", dependencies: ["Domain", "JSON", "OpenSSL", coreMetrics, logging, metrics]),
         .target(name: "StoreSQLite", dependencies: ["Domain", grdb, grdbSQLite]),
         .target(
@@ -107,7 +108,8 @@ let package = Package(
             name: "Daemon",
             dependencies: [
                 "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
-                "AuditLog", "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics, logging, nioCore,
+                "AuditLog", "CallbackClient", "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics,
+                logging, nioCore,
                 nioPosix,
                 serviceLifecycle, unixSignals, yams,
             ]),

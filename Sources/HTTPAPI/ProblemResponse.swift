@@ -73,10 +73,11 @@ package enum ProblemResponse {
         case .missingScope: .forbidden
         case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerNotFound,
             .callerCredentialNotFound, .keyNotFound, .caseNotFound,
-            .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound:
+            .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound, .callbackNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .callerConflict,
+            .callbackConflict,
             .ownedByAnotherUser, .noProductionRelease,
             .noOpenCase,
             .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
@@ -131,6 +132,8 @@ package enum ProblemResponse {
         case .notificationNotFound: "No such notification"
         case .receiptNotFound: "No such receipt"
         case .usageNotFound: "No usage reported"
+        case .callbackNotFound: "No such callback"
+        case .callbackConflict: "Not with this callback now"
         case .receiptNotSigned: "Apple did not sign this receipt"
         case .noOpenCase: "The user has no open case"
         case .severalOpenCases: "The user has several open cases"

@@ -8,7 +8,7 @@ package enum Routes {
         let list = Route(.get, "/v1/apps", .authenticated) { AppRoutes.list(services.apps, $0) }
         return [list] + users(services) + refundRequests(services) + received(services) + receipts(services)
             + transactions(services)
-            + usage(services) + apple(services) + signatures(services)
+            + usage(services) + apple(services) + signatures(services) + callbacks(services)
     }
 
     /// What is known of a user.
@@ -77,6 +77,23 @@ package enum Routes {
             Route(.post, received, .notificationsWrite, in: apps, body: .json, handler: notifications.forward),
             Route(.get, received + "/{notificationUUID}", .notificationsRead, in: apps, handler: notifications.get),
             Route(.get, "/v1/apps/{app}/events", .eventsRead, in: apps, handler: events.list),
+        ]
+    }
+
+    /// Who is told what happens.
+    private static func callbacks(_ services: Services) -> [Route] {
+        let (apps, path) = (services.apps, "/v1/apps/{app}/callbacks")
+        let (callbacks, one) = (CallbackRoutes(service: services.callbacks.service), path + "/{callbackId}")
+        return [
+            Route(.get, path, .callbacksManage, in: apps, handler: callbacks.list),
+            Route(.post, path, .callbacksManage, in: apps, body: .json, handler: callbacks.add),
+            Route(.get, one, .callbacksManage, in: apps, handler: callbacks.get),
+            Route(.patch, one, .callbacksManage, in: apps, body: .json, handler: callbacks.change),
+            Route(.delete, one, .callbacksManage, in: apps, handler: callbacks.remove),
+            Route(.post, one + ":rotateSecret", .callbacksManage, in: apps, handler: callbacks.rotateSecret),
+            Route(.post, one + ":test", .callbacksManage, in: apps, handler: callbacks.test),
+            Route(.post, one + ":replay", .callbacksManage, in: apps, body: .json, handler: callbacks.replay),
+            Route(.get, one + "/attempts", .callbacksManage, in: apps, handler: callbacks.attempts),
         ]
     }
 

@@ -75,8 +75,12 @@ extension KeyCustodian {
         let present = vault.masterKeyID
         let count = try await store.rewrapSealedSecrets { [vault] record in
             guard record.masterKeyID != present else { return nil }
-            let identity =
-                record.kind == .installation ? SecretIdentity.installationSecret(record.name) : identities[record.name]
+            let identity: SecretIdentity? =
+                switch record.kind {
+                case .installation: .installationSecret(record.name)
+                case .callback: .callbackSecret(record.name)
+                case .signingKey: identities[record.name]
+                }
             guard let identity else {
                 failures.withLock { $0[record.name] = "key \(record.name) is sealed, and nothing is known of it" }
                 return nil

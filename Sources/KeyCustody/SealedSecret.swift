@@ -129,6 +129,11 @@ package struct SecretIdentity: Sendable, Equatable {
         SecretIdentity(name: "secret \(name)", fields: ["installationSecret", name])
     }
 
+    /// What signs for a callback, by its name: the callback's id and the secret's number.
+    package static func callbackSecret(_ name: String) -> SecretIdentity {
+        SecretIdentity(name: "secret of callback \(name)", fields: ["callbackSecret", name])
+    }
+
     /// What the wrap of a data key is bound to.
     func wrapData(_ header: [UInt8]) -> [UInt8] { encoded("purser sealed secret: data key", header) }
 

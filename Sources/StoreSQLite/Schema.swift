@@ -189,6 +189,9 @@ enum Schema {
         migrator.registerMigration("0021 usage") { database in
             try database.execute(sql: usage)
         }
+        migrator.registerMigration("0022 callbacks") { database in
+            try database.execute(sql: callbacks)
+        }
         return migrator
     }
 

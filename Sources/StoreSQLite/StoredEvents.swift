@@ -93,7 +93,7 @@ struct EventRow: Sendable {
     }
 
     /// Which events are there; SQLite itself knows the latest position when all are forgotten.
-    fileprivate static func bounds(_ database: Database) throws -> EventBounds {
+    static func bounds(_ database: Database) throws -> EventBounds {
         let latest =
             try Int64.fetchOne(database, sql: "SELECT seq FROM sqlite_sequence WHERE name = 'event'") ?? 0
         let first = try Int64.fetchOne(database, sql: "SELECT min(position) FROM event")

@@ -22,6 +22,7 @@ struct ImportTests {
         "Domain": [],
         "KeyCustody": ["Domain", "JOSE", "JSON", "OpenSSL"],
         "AppStoreClient": ["Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL"],
+        "CallbackClient": ["Domain", "Curl"],
         "AuditLog": ["Domain", "JSON", "OpenSSL"],
         "StoreSQLite": ["Domain", "GRDB", "GRDBSQLite"],
         "Listener": [
@@ -36,7 +37,7 @@ struct ImportTests {
         ],
         "Daemon": [
             "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
-            "AuditLog", "StoreSQLite", "Listener",
+            "AuditLog", "CallbackClient", "StoreSQLite", "Listener",
             "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals", "Yams",
         ],
         "purser": ["Daemon", "ArgumentParser"],

@@ -30,7 +30,7 @@ struct DeployedConfigurationTests {
             "proxy:", "file:",
             "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
             "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:", "keyDirectories:",
-            "clientCertificateAuthorities:", "clientCertificates:",
+            "clientCertificateAuthorities:", "clientCertificates:", "allowedHosts:", "allowedNetworks:",
         ]
         let shown = try text().split(separator: "\n", omittingEmptySubsequences: false).map {
             (line: Substring) -> String in

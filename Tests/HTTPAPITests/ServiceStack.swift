@@ -15,6 +15,7 @@ final class ServiceStack: Sendable {
     let verifier = FakeNotificationVerifier()
     let signedData = FakeSignedDataChecker()
     let receiptReader = FakeReceiptReader()
+    let callbacks = FakeCallbackTransport()
     let store: SQLiteStore
     let services: Services
     private let folder: URL
@@ -40,13 +41,15 @@ final class ServiceStack: Sendable {
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
         var ports = Services.Ports.test(
             store: store, changes: store.changes, appStore: gateway, verifier: verifier,
-            signedData: signedData, receiptReader: receiptReader, clock: ServiceClock(now: { now }))
+            signedData: signedData, receiptReader: receiptReader, callbacks: callbacks,
+            clock: ServiceClock(now: { now }))
         // Whoever waits for events waits until there are some, however slow the machine is.
         ports.operations.clock = ServiceClock(
             now: { now }, sleep: { _ in try await ContinuousClock().sleep(for: Wait.limit) })
         var settings = Services.Settings(apps: apps)
         settings.consumptionWait = consumptionWait
         settings.callers = callers
+        settings.callbacks.allowedHosts = ["hooks.example.com"]
         let services = Services(ports: ports, settings: settings)
         self.services = services
         work = [

@@ -58,6 +58,8 @@ struct DaemonFixture: Sendable {
         var otherKeys: [OtherKey] = []
         /// Apps besides `coins`, which the App Store need not know yet.
         var otherApps: [App] = []
+        /// Where callbacks may post.
+        var callbacks = CallbacksConfiguration()
         /// Where an answer waits that a fault of the App Store delays; nil for as long as the fault says.
         var delays: Gate?
     }
@@ -231,7 +233,7 @@ struct DaemonFixture: Sendable {
             deliveries: DeliveriesConfiguration(wait: Wait.limit, lookUp: Wait.limit),
             notifications: NotificationsConfiguration(
                 history: options.searchesHistory ? .standard : nil),
-            receipts: ReceiptsConfiguration(wait: Wait.limit),
+            receipts: ReceiptsConfiguration(wait: Wait.limit), callbacks: options.callbacks,
             shutdown: ShutdownConfiguration(drainDelay: options.drainDelay))
     }
 }

@@ -45,6 +45,7 @@ struct IndexTests {
         query.isFraud = true
         _ = try await store.receipts(app: "coins", query)
         _ = try await store.nextReceipt()
+        _ = try await store.callbacks(app: "coins")
     }
 
     /// The indexes that are neither a constraint nor what a reference to another table needs when a row of that one goes.

@@ -15,6 +15,7 @@ extension Services.Ports {
     ///   - verifier: takes for Apple's what it has been told of.
     ///   - signedData: likewise, of what apps hand over.
     ///   - receiptReader: reads the receipts that it has been told of.
+    ///   - callbacks: remembers what is posted.
     ///   - audit: remembers what was done.
     ///   - clock: the clocks.
     ///   - logger: hears nothing unless a test listens.
@@ -23,7 +24,8 @@ extension Services.Ports {
         store: some Services.Store, changes: ChangeSignal, appStore: FakeAppStoreGateway,
         verifier: FakeNotificationVerifier = FakeNotificationVerifier(),
         signedData: FakeSignedDataChecker = FakeSignedDataChecker(),
-        receiptReader: FakeReceiptReader = FakeReceiptReader(), audit: any AuditTrail = RememberedAudit(),
+        receiptReader: FakeReceiptReader = FakeReceiptReader(),
+        callbacks: FakeCallbackTransport = FakeCallbackTransport(), audit: any AuditTrail = RememberedAudit(),
         clock: ServiceClock,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> Services.Ports {
@@ -47,7 +49,10 @@ extension Services.Ports {
             audit: audit,
             verifier: verifier,
             signedData: signedData, receiptReader: receiptReader, budgets: budgets,
-            pageTokens: pageTokens, credentials: credentials, clock: clock, makeID: TestCode.makeIDs(),
+            pageTokens: pageTokens, credentials: credentials,
+            callbacks: CallbackDelivery(
+                transport: callbacks, secrets: PlainCallbackSecrets(), encoder: PlainCallbackEncoder()),
+            clock: clock, makeID: TestCode.makeIDs(),
             makeSnapshotID: { UUID().uuidString }, digest: TestCode.authenticationCode, logger: logger)
     }
 }

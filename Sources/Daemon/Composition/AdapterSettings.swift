@@ -1,5 +1,6 @@
 import AppStoreAPI
 import AppStoreClient
+import CallbackClient
 import Curl
 import Domain
 
@@ -21,6 +22,14 @@ extension CurlConfiguration {
         certificateAuthorityFile = apple.certificateAuthorityFile
         proxy = apple.proxy
         userAgent = "purser/\(Version.text)"
+    }
+}
+
+extension CurlConfiguration {
+    init(_ callbacks: CallbacksConfiguration) {
+        self = CallbackClient.configuration(
+            callbacks.policy, certificateAuthorityFile: callbacks.certificateAuthorityFile,
+            userAgent: "purser/\(Version.text)")
     }
 }
 

@@ -1,8 +1,10 @@
 import AppStoreClient
 import AuditLog
+import CallbackClient
 import Curl
 import Domain
 import Foundation
+import HTTPAPI
 import JOSE
 import KeyCustody
 import Logging
@@ -21,6 +23,8 @@ struct Adapters: Sendable {
     let store: SQLiteStore
     let audit: AuditWriter
     let curl: CurlClient
+    /// The one of callbacks.
+    let callbackCurl: CurlClient
     let client: AppStoreClient
     let minter: TokenMinter
     let checkpoint: BudgetCheckpoint
@@ -37,7 +41,8 @@ struct Adapters: Sendable {
         vault = try openVault(configuration.masterKey, logger)
         keys = try KeyRing(loading: configuration.keys)
         let roots = try rootCertificates(configuration.apple.rootCertificateFiles)
-        if let path = configuration.apple.certificateAuthorityFile { try checkAuthorities(path) }
+        if let path = configuration.apple.certificateAuthorityFile { try checkAuthorities(path, "apple") }
+        if let path = configuration.callbacks.certificateAuthorityFile { try checkAuthorities(path, "callbacks") }
         let verifier = SignedDataVerifier(roots: roots, now: clock.now)
         let secrets = InstallationSecretSealer(vault: vault, now: clock.now)
         store = try await openStore(configuration.store, configuration.apps, secrets, dependencies)
@@ -47,6 +52,7 @@ struct Adapters: Sendable {
         audit = try AuditWriter(
             auditSettings, keys: auditKeys, pseudonyms: store, now: clock.now, metrics: metrics, logger: logger)
         curl = try CurlClient(configuration: .init(configuration.apple))
+        callbackCurl = try CurlClient(configuration: .init(configuration.callbacks))
         minter = TokenMinter(keys: keys, clock: clock, audit: audit, metrics: metrics, logger: logger)
         let budgets = RateBudgets(policy: RatePolicy(configuration), clock: BudgetClock(now: clock.now))
         checkpoint = BudgetCheckpoint(budgets: budgets, store: store, isCertain: { clock.isCertain })
@@ -71,7 +77,12 @@ struct Adapters: Sendable {
             signedData: SignedDataAuthenticator(verifier: verifier, meter: meter),
             receiptReader: ReceiptAuthenticator(roots: roots, acceptsSHA1: configuration.receipts.acceptSHA1),
             budgets: budgets, pageTokens: PageTokenCoder(store: store),
-            credentials: try await Access.Credentials(store: store), clock: clock,
+            credentials: try await Access.Credentials(store: store),
+            callbacks: CallbackDelivery(
+                transport: CallbackClient(
+                    client: callbackCurl, policy: configuration.callbacks.policy, factory: metrics),
+                secrets: CallbackSecretSealer(vault: vault), encoder: CallbackBodies()),
+            clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
             // What has no digest stands for itself; who must not keep it asks how long the digest is.
             digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)
@@ -96,14 +107,14 @@ private func rootCertificates(_ paths: [String]) throws(FileError) -> [Certifica
 /// Looks at the authorities that are trusted instead of the system's: libcurl would say so at each call, and not at the start.
 ///
 /// - Throws: `FileError` naming the file, what is wrong with it, and what to do.
-private func checkAuthorities(_ path: String) throws(FileError) {
+private func checkAuthorities(_ path: String, _ section: String) throws(FileError) {
     do throws(FileError) {
         try Files.checkAuthorities(path)
     } catch {
         throw FileError(
             path: error.path,
             problem: "\(error.problem); put the authorities there, in PEM, that "
-                + "`apple.certificateAuthorityFile` names")
+                + "`\(section).certificateAuthorityFile` names")
     }
 }
 

@@ -109,7 +109,9 @@ private func lifecycle(
         PeriodicService.memory(clock: clock, save: adapters.client.saveMemory),
         PeriodicService.keys(adapters.custodian, clock: clock),
         PeriodicService.keyDirectories(adapters.custodian, clock: clock),
-        CurlService(client: adapters.curl),
+        CurlService(client: adapters.curl), CurlService(client: adapters.callbackCurl),
+        PeriodicService.callbacks(
+            CallbackGauges(store: adapters.store, metrics: adapters.metrics), clock: clock),
         PeriodicService.tokens(adapters.minter, of: services.apps.all, clock: clock),
         PeriodicService.tokenUses(adapters.minter, of: services.apps.all, clock: clock),
     ]
@@ -171,6 +173,7 @@ extension Services.Settings {
         consumptionPolicies = configuration.consumptionPolicies
         warnBefore = configuration.cases.warnBefore
         receipts = configuration.receipts.policy
+        callbacks = configuration.callbacks.policy
         retention = configuration.retention
         history = configuration.notifications.history
         snapshots = (configuration.snapshots.lifetime, configuration.snapshots.maximumBytes)

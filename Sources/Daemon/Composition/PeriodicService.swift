@@ -72,6 +72,11 @@ extension PeriodicService {
         }
     }
 
+    /// Keeps the gauges of callbacks up.
+    static func callbacks(_ gauges: CallbackGauges, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(15), also: .first, clock: clock, work: gauges.show)
+    }
+
     /// Keeps what was decided about keys, and which have taken over: each second, which is what a kill may forget, and at the
     /// end.
     static func keys(_ custodian: KeyCustodian, clock: C) -> PeriodicService {

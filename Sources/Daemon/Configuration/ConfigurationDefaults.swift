@@ -168,6 +168,12 @@ package enum ConfigurationDefaults {
         package static let wait = BoundedSetting.duration(ReceiptPolicy().wait, in: .zero ... .minutes(1))
     }
 
+    /// `callbacks`: where what happens may be posted.
+    enum Callbacks {
+        /// `callbacks.timeout`: how long a receiver has to answer.
+        static let timeout = BoundedSetting.duration(CallbackPolicy().timeout, in: .seconds(1) ... .minutes(1))
+    }
+
     /// `retention`; the defaults are those of `Domain`'s `RetentionPolicy`, which the store's own tests use too.
     enum Retention {
         private static let policy = RetentionPolicy()

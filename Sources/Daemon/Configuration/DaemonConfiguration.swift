@@ -35,6 +35,7 @@ package struct DaemonConfiguration: Sendable {
     package let cases: CasesConfiguration
     package let notifications: NotificationsConfiguration
     package let receipts: ReceiptsConfiguration
+    package let callbacks: CallbacksConfiguration
     package let retention: RetentionPolicy
     package let shutdown: ShutdownConfiguration
     package let snapshots: SnapshotConfiguration
@@ -57,7 +58,8 @@ package struct DaemonConfiguration: Sendable {
         deliveries: DeliveriesConfiguration = DeliveriesConfiguration(),
         cases: CasesConfiguration = CasesConfiguration(),
         notifications: NotificationsConfiguration = NotificationsConfiguration(),
-        receipts: ReceiptsConfiguration = ReceiptsConfiguration(), retention: RetentionPolicy = RetentionPolicy(),
+        receipts: ReceiptsConfiguration = ReceiptsConfiguration(),
+        callbacks: CallbacksConfiguration = CallbacksConfiguration(), retention: RetentionPolicy = RetentionPolicy(),
         shutdown: ShutdownConfiguration = ShutdownConfiguration(),
         snapshots: SnapshotConfiguration = SnapshotConfiguration(), warnings: [ConfigurationProblem] = []
     ) {
@@ -78,6 +80,7 @@ package struct DaemonConfiguration: Sendable {
         self.cases = cases
         self.notifications = notifications
         self.receipts = receipts
+        self.callbacks = callbacks
         self.retention = retention
         self.shutdown = shutdown
         self.snapshots = snapshots
@@ -211,6 +214,7 @@ extension ConfigurationParser {
         let cases = casesSection()
         let notifications = notificationsSection()
         let receipts = receiptsSection()
+        let callbacks = callbacksSection()
         let retention = retentionSection()
         let shutdown = shutdownSection()
         let snapshots = snapshotsSection()
@@ -224,7 +228,7 @@ extension ConfigurationParser {
             consumptionPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name }, access: access,
             deliveries: deliveries, cases: cases, notifications: notifications, receipts: receipts,
-            retention: retention,
+            callbacks: callbacks, retention: retention,
             shutdown: shutdown, snapshots: snapshots, warnings: warnings)
     }
 

@@ -38,6 +38,13 @@ enum MetricsHelp {
         "purser_callers": "Callers, by where they are declared: configuration or store.",
         "purser_callers_expiring": "Callers whose last token ends within `access.expiryWarning`.",
         "purser_callers_unused": "Callers that have not been here for longer than `access.unusedWarning`.",
+        "purser_callbacks": "Callbacks, by app and state.",
+        "purser_callbacks_failed":
+            "Callbacks that are paused because their receiver has failed for three days or is gone, by app.",
+        "purser_callback_events_waiting":
+            "Events that callbacks wait to send again, or behind one that they do, by app.",
+        "purser_callback_attempts":
+            "Attempts to post to callbacks, by app and result: class of the status, refused (its address), or none (no answer).",
         "purser_key_directory_problems": "Files of key directories that are not used.",
         "purser_keys": "Signing keys by state.",
         "purser_keys_closed": "Keys that cannot sign though they should: their sealed bytes do not open.",

@@ -71,6 +71,8 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case notificationsRead = "notifications:read"
     /// Notifications, cases and deliveries as they come and change.
     case eventsRead = "events:read"
+    /// Have an app's notifications or events posted to a URL.
+    case callbacksManage = "callbacks:manage"
     /// Forward a notification that came in elsewhere.
     case notificationsWrite = "notifications:write"
     case notificationsTest = "notifications:test"

@@ -30,6 +30,12 @@ package struct AuditAct: Sendable, Equatable {
         case callerRevoked
         case callerCredentialIssued
         case callerCredentialRevoked
+        // Who is told what happens.
+        case callbackAdded
+        case callbackChanged
+        case callbackReplayed
+        case callbackSecretRotated
+        case callbackRemoved
         // Users.
         case consentRecorded
         case userErased

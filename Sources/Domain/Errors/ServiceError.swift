@@ -184,6 +184,8 @@ extension ServiceError {
         case notificationNotFound = "notification-not-found"
         case receiptNotFound = "receipt-not-found"
         case usageNotFound = "usage-not-found"
+        case callbackNotFound = "callback-not-found"
+        case callbackConflict = "callback-conflict"
         case environmentNotAllowed = "environment-not-allowed"
         case noTransactionKnown = "no-transaction-known"
         case linkConflict = "link-conflict"
@@ -234,13 +236,14 @@ extension ServiceError {
                 .invalidArgument
             case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerNotFound,
                 .callerCredentialNotFound, .keyNotFound, .caseNotFound,
-                .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound:
+                .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound, .callbackNotFound:
                 .notFound
             case .methodNotAllowed: .unimplemented
             case .snapshotExpired, .cursorExpired, .notificationTooOld: .outOfRange
             case .unauthenticated, .signatureInvalid: .unauthenticated
             case .missingScope: .permissionDenied
             case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .callerConflict,
+                .callbackConflict,
                 .ownedByAnotherUser, .noProductionRelease,
                 .noOpenCase,
                 .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:

@@ -83,7 +83,7 @@ package final class EventFeed: Sendable {
     package func events(
         app: App, from start: Start, limit: Int, wait: Duration
     ) async throws(ServiceError) -> Page {
-        let position = try await position(of: start)
+        let position = try await cursor(of: start)
         guard wait > .zero, let reader = waiting.add(app: app.slug) else {
             return try await read(app, position, limit)
         }
@@ -177,7 +177,9 @@ package final class EventFeed: Sendable {
     }
 
     /// The cursor of this store to begin with.
-    private func position(of start: Start) async throws(ServiceError) -> EventCursor {
+    ///
+    /// - Throws: `cursorExpired`, `invalidRequest`, `storeUnavailable`, as above.
+    func cursor(of start: Start) async throws(ServiceError) -> EventCursor {
         let bounds = try await store.eventBounds()
         let position: Int64
         switch start {

@@ -9,6 +9,8 @@ package struct SealedSecretRecord: Sendable, Equatable {
         case signingKey
         /// A secret that this installation has made for itself, by what it is for.
         case installation
+        /// What signs for a callback, by the callback's id and the secret's number.
+        case callback
     }
 
     package let kind: Kind

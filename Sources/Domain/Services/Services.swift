@@ -19,6 +19,7 @@ package struct Services: Sendable {
     package let purchases: Purchases
     package let access: Access
     package let operations: Operations
+    package let callbacks: Callbacks
     /// Lists as they were read, for the pages that follow.
     package let snapshots: SnapshotCache
     package let clock: ServiceClock
@@ -39,13 +40,14 @@ package struct Services: Sendable {
         purchases = Purchases(ports.purchases, audit: ports.audit, settings: settings, snapshots: snapshots)
         access = Access(ports.access, settings: settings)
         operations = Operations(ports.operations, audit: ports.audit, sendingReleased: refunds.dispatcher.kick)
+        callbacks = Callbacks(ports.callbacks, feed: operations.events, audit: ports.audit, settings: settings)
     }
 
     /// Everything that works by itself, in the order in which it begins; each ends soon after its task is cancelled.
     package var loops: [@Sendable () async -> Void] {
         var loops = [
             refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, refunds.quarantine.run,
-            purchases.receiptConfirmer.run, operations.owners.run, access.run,
+            purchases.receiptConfirmer.run, operations.owners.run, access.run, callbacks.sender.run,
         ]
         if let history = refunds.history { loops.append(history.run) }
         if let steady = clock.steady {
@@ -59,8 +61,9 @@ package struct Services: Sendable {
 
 extension Services {
     /// All that a store must be.
-    package typealias Store = CallerStore & CaseStore & ConsentStore & DeliveryStore & EventStore & LinkStore
-        & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & TransactionMemory & UsageStore
+    package typealias Store = CallbackStore & CallerStore & CaseStore & ConsentStore & DeliveryStore & EventStore
+        & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & TransactionMemory
+        & UsageStore
 
     /// What services need of the world, group by group; any of it can be replaced by itself.
     package struct Ports: Sendable {
@@ -75,6 +78,7 @@ extension Services {
         package var purchases: Purchases.Ports
         package var access: Access.Ports
         package var operations: Operations.Ports
+        package var callbacks: Callbacks.Ports
 
         /// Ports that share one store, one App Store and one clock.
         ///
@@ -92,6 +96,7 @@ extension Services {
         ///   - budgets: Apple's rate limits, which `appStore` keeps to.
         ///   - pageTokens: writes and reads the tokens of pages.
         ///   - credentials: what callers prove themselves by.
+        ///   - callbacks: what posts to those who subscribed.
         ///   - clock: the clocks.
         ///   - makeID: makes an id ordered by the time given.
         ///   - makeSnapshotID: makes an id that cannot be guessed, also the name of this process.
@@ -103,7 +108,8 @@ extension Services {
             tokens: any TokenIssuer, audit: any AuditTrail, verifier: any NotificationVerifier,
             signedData: any SignedDataChecker,
             receiptReader: any ReceiptReader,
-            budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials, clock: ServiceClock,
+            budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials,
+            callbacks: CallbackDelivery, clock: ServiceClock,
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
             digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
         ) {
@@ -127,6 +133,9 @@ extension Services {
                 store: store, credentials: credentials, budgets: budgets, audit: audit, clock: clock, logger: logger)
             operations = Operations.Ports(
                 maintenance: store, deliveries: store, events: store, changes: changes, budgets: budgets, clock: clock)
+            self.callbacks = Callbacks.Ports(
+                store: store, events: store, changes: changes, delivery: callbacks, clock: clock, makeID: makeID,
+                logger: logger)
         }
     }
 
@@ -147,6 +156,7 @@ extension Services {
         /// How long before its deadline an open case is warned of.
         package var warnBefore: [Duration] = []
         package var receipts = ReceiptPolicy()
+        package var callbacks = CallbackPolicy()
         package var retention = RetentionPolicy()
         /// Nil when Apple's notification history is not searched.
         package var history: HistorySearch.Schedule?

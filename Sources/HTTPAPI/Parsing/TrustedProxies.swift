@@ -1,41 +1,11 @@
-import Domain
+package import Domain
 package import HTTPTypes
 
 /// The proxies of a listener whose word about where a request came from is taken: networks in CIDR notation.
 ///
 /// None by default, as anybody can send the field `X-Forwarded-For`.
 package struct TrustedProxies: Sendable, Equatable {
-    /// One network, such as `10.0.0.0/8` or `fd00::/8`; an address alone is a network of one.
-    package struct Network: Sendable, Hashable {
-        private let address: [UInt8]
-        private let prefixLength: Int
-
-        /// Nil for a text that is no network, or one with bits behind its prefix.
-        ///
-        /// Source: RFC 4632 section 3.1, RFC 4291 section 2.3
-        package init?(_ text: String) {
-            let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-            guard let address = SourceNetwork.bytes(of: String(parts[0])) else { return nil }
-            var length = address.count * 8
-            if parts.count == 2 {
-                guard parts[1].utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),
-                    let given = Int(parts[1]), given <= length
-                else { return nil }
-                length = given
-            }
-            self.address = address
-            prefixLength = length
-            let isMasked = (length..<address.count * 8).allSatisfy { Self.bit($0, of: address) == 0 }
-            guard isMasked else { return nil }
-        }
-
-        func contains(_ other: [UInt8]) -> Bool {
-            other.count == address.count
-                && (0..<prefixLength).allSatisfy { Self.bit($0, of: other) == Self.bit($0, of: address) }
-        }
-
-        private static func bit(_ index: Int, of bytes: [UInt8]) -> UInt8 { bytes[index / 8] >> (7 - index % 8) & 1 }
-    }
+    package typealias Network = IPNetwork
 
     private let networks: [Network]
 

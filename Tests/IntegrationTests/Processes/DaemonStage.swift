@@ -75,6 +75,8 @@ struct DaemonStage: Sendable {
         var webhookIsTLS = false
         /// The name by which the App Store is called; nil for its address.
         var appleName: String?
+        /// The section `callbacks` of the configuration.
+        var callbacks = "{}"
     }
 
     /// Where a daemon listens on the loopback interface.
@@ -334,6 +336,7 @@ struct DaemonStage: Sendable {
             \(apps.enumerated().map { "  \($1): { bundleId: \(Self.bundleID(of: $1)), appAppleId: \(42 + $0) }" }.joined(separator: "\n"))
             callers:
             \(callers.joined(separator: "\n"))
+            callbacks: \(settings.callbacks)
             shutdown: { timeout: \(Wait.seconds)s }
 
             """
