@@ -1,4 +1,5 @@
 import Daemon
+import Domain
 import HTTPAPI
 import Listener
 import Testing
