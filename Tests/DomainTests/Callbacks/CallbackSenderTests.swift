@@ -74,7 +74,8 @@ struct CallbackSenderTests {
             await fixture.transport.gate.hasArrivals(1)
             _ = try await fixture.add("quick.test", .apple)
             for number in 0..<8 { try await fixture.notify("q\(number)", about: "\(number)0") }
-            try await fixture.bodies(of: "quick.test", count: 4)
+            // How many are sent together is a matter of which are there when its round begins.
+            try await fixture.bodies(of: "quick.test", count: 1)
             #expect(fixture.transport.bodies(of: "slow.test") == ["n.n1.n"], "its round is not over")
             fixture.transport.gate.open()
             try await fixture.bodies(of: "slow.test", count: 9)
