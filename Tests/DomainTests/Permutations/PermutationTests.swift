@@ -35,7 +35,7 @@ struct PermutationTests {
         var longerStories: (count: Int, lengths: ClosedRange<Int>) {
             switch self {
             case .short: (200, 4...8)
-            case .usual: (2_000, 4...8)
+            case .usual: (1_000, 4...8)
             case .long: (20_000, 5...12)
             }
         }
@@ -49,7 +49,9 @@ struct PermutationTests {
 
     @Test func `every sequence of a few facts ends the same when reports are late`() async throws {
         var random = SeededRandom(seed: 1)
-        let sequences = (2...Extent.chosen.sequenceLength).flatMap(Fact.sequences)
+        var sequences = (2...Extent.chosen.sequenceLength).flatMap(Fact.sequences)
+        // Half of them, drawn, where they are not told for their own sake: they take a third of all tests' time.
+        if Extent.chosen == .usual { sequences = Array(sequences.shuffled(using: &random).prefix(sequences.count / 2)) }
         try await Self.tell(sequences.map { Story($0, delaying: &random) })
     }
 
