@@ -21,6 +21,8 @@ enum LogGathering {
     private static let offset = MemoryLayout<Header>.stride
 
     /// The default of before.
+    ///
+    /// Unsafe in name: SQLite registers it once and keeps it for as long as the process runs; nobody here writes to it.
     private nonisolated(unsafe) static let system: UnsafeMutablePointer<sqlite3_vfs>? = {
         sqlite3_initialize() == SQLITE_OK ? sqlite3_vfs_find(nil) : nil
     }()
@@ -73,6 +75,8 @@ enum LogGathering {
     }
 
     /// What SQLite calls for an open log: version 1, since shared memory and mapping are the database's.
+    ///
+    /// Unsafe in name: filled before anybody sees it, and never written again nor given back.
     private nonisolated(unsafe) static let methods: UnsafePointer<sqlite3_io_methods> = {
         let methods = UnsafeMutablePointer<sqlite3_io_methods>.allocate(capacity: 1)
         methods.initialize(to: sqlite3_io_methods())

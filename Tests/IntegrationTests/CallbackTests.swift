@@ -107,7 +107,7 @@ struct CallbackTests {
         }
     }
 
-    @Test(.enabled(if: ClockShim.compiler != nil, "no C compiler here"))
+    @Test(.enabled(if: PreloadedLibrary.compiler != nil, "no C compiler here"))
     func `a name that leads elsewhere after it was allowed gains nothing`() async throws {
         var served = LoopbackServer.Options()
         served.hostName = NameShim.name

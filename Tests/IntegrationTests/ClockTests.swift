@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Clocks that lie, before a real daemon: nothing ends too early, nothing is sent too late, and sending goes on.
-@Suite(.enabled(if: ClockShim.compiler != nil, "no C compiler here")) struct ClockTests {
+@Suite(.enabled(if: PreloadedLibrary.compiler != nil, "no C compiler here")) struct ClockTests {
     private static let wrongClocks: [(name: String, set: @Sendable (ClockShim) throws -> Void)] = [
         ("13 hours ahead", { try $0.setWall(ahead: 46_800) }), ("an hour behind", { try $0.setWall(ahead: -3600) }),
         ("stopped", { try $0.stopWall() }),

@@ -36,7 +36,7 @@ struct DiskTests {
     }
 
     @Test(
-        .enabled(if: ClockShim.compiler != nil, "no C compiler here"),
+        .enabled(if: PreloadedLibrary.compiler != nil, "no C compiler here"),
         arguments: [FaultShim.Disk.isFull, .fails, .isReadOnly])
     func `whatever a disk answers, nothing is half accepted and all goes on when it works`(disk: FaultShim.Disk)
         async throws

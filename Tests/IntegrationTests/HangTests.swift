@@ -6,7 +6,7 @@ import Testing
 /// Parts of the daemon, and what it talks to, that hang: the watchdog sees it, or it does no harm; and all goes on when it ends.
 ///
 /// The table "What may hang" of docs/operations.md says which is which.
-@Suite(.enabled(if: ClockShim.compiler != nil, "no C compiler here")) struct HangTests {
+@Suite(.enabled(if: PreloadedLibrary.compiler != nil, "no C compiler here")) struct HangTests {
     /// Whether requests are answered that read the store.
     private func isServed(_ stage: DaemonStage) async -> Bool {
         await stage.api().send("GET", "/v1/apps/coins/deliveries")?.status == 200

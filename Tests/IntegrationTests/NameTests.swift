@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Apple's name does not resolve any more, resolves to another address, or the resolver hangs.
-@Suite(.enabled(if: ClockShim.compiler != nil, "no C compiler here")) struct NameTests {
+@Suite(.enabled(if: PreloadedLibrary.compiler != nil, "no C compiler here")) struct NameTests {
     /// A daemon that finds the App Store by its name, and a purchase.
     private struct Scene {
         let stage: DaemonStage

@@ -72,7 +72,7 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         backlog: backlog,
         audit: { [audit = adapters.audit] in audit.status },
         now: services.clock.now, clock: clock, callers: callers, apple: adapters.client.health)
-    let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
+    let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: usableCores())
     let listeners = try await Listeners(
         configuration: configuration, services: services, proxy: adapters.client, health: health,
         metrics: adapters.metrics, eventLoops: eventLoops, logger: dependencies.logger
@@ -83,6 +83,17 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         services: lifecycle(
             adapters, services, configuration, dependencies, eventLoops, backlog, callers, health, listeners),
         eventLoops: eventLoops)
+}
+
+/// How many cores this process may use: what the machine has and its cgroup's quota leaves, and no more than the affinity that
+/// it was started with, as by `CPUAffinity=` or `AllowedCPUs=`; an event loop more than cores costs each request a switch.
+///
+/// Source: sched_getaffinity(2)
+private func usableCores() -> Int {
+    var affinity = cpu_set_t()
+    guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &affinity) == 0 else { return System.coreCount }
+    let allowed = withUnsafeBytes(of: affinity) { $0.reduce(0) { $0 + $1.nonzeroBitCount } }
+    return max(1, min(System.coreCount, allowed))
 }
 
 /// Everything that runs, in dependency order.

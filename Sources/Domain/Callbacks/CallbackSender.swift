@@ -75,7 +75,8 @@ package final class CallbackSender: Sendable {
     package func run() async {
         await withDiscardingTaskGroup { group in
             group.addTask { [changes, signal] in
-                for await _ in changes.signals() {
+                // Without a callback a commit need not wake this task: one that is added reads the log by itself.
+                for await _ in changes.signals(while: { self.state.withLock { !$0.courses.isEmpty } }) {
                     self.state.withLock { $0.hasNews = true }
                     signal.wake()
                 }

@@ -7,13 +7,6 @@ import Testing
 ///
 /// Source: ld.so(8), `LD_PRELOAD`; clock_gettime(2), timerfd_create(2)
 struct ClockShim: Sendable {
-    /// The compiler that comes with Swift, or the system's; nil without one.
-    static let compiler: String? = {
-        let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin").split(separator: ":")
-        return ["clang", "cc"].lazy.flatMap { name in folders.map { "\($0)/\(name)" } }
-            .first { access($0, X_OK) == 0 }
-    }()
-
     private static let source = """
         #define _GNU_SOURCE
         #include <fcntl.h>
@@ -91,15 +84,8 @@ struct ClockShim: Sendable {
 
     /// Compiles it into a folder.
     init(in folder: URL) async throws {
-        let compiler = try #require(Self.compiler)
-        let code = folder.appending(path: "clock-shim.c")
-        library = folder.appending(path: "clock-shim.so").path
+        library = try await PreloadedLibrary.compile(Self.source, named: "clock-shim", in: folder)
         clocks = folder.appending(path: "clocks")
-        try Self.source.write(to: code, atomically: true, encoding: .utf8)
-        let command = try ChildProcess([compiler, "-shared", "-fPIC", "-O1", "-o", library, code.path])
-        guard try await command.ended == 0 else {
-            throw DaemonStage.Failure(description: "\(compiler) cannot compile the clock's shim")
-        }
         try Data(count: 24).write(to: clocks)
     }
 

@@ -116,14 +116,10 @@ struct FaultShim: Sendable {
 
     /// Compiles it into a folder.
     init(in folder: URL) async throws {
-        guard let compiler = ClockShim.compiler else { throw DaemonStage.Failure(description: "no C compiler here") }
-        let code = folder.appending(path: "fault-shim.c")
-        library = folder.appending(path: "fault-shim.so").path
+        library = try await PreloadedLibrary.compile(Self.source, named: "fault-shim", in: folder)
         orders = folder.appending(path: "fault-orders").path
-        try Self.source.write(to: code, atomically: true, encoding: .utf8)
-        let command = try ChildProcess([compiler, "-shared", "-fPIC", "-O1", "-o", library, code.path, "-ldl"])
-        guard try await command.ended == 0, mkfifo(orders, 0o600) == 0 else {
-            throw DaemonStage.Failure(description: "\(compiler) cannot compile the shim of faults")
+        guard mkfifo(orders, 0o600) == 0 else {
+            throw DaemonStage.Failure(description: "\(orders) cannot be made, error \(errno)")
         }
     }
 

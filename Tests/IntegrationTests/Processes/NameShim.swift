@@ -1,6 +1,4 @@
 import Foundation
-import TestSupport
-import Testing
 
 /// A name whose address a test chooses for one process alone, by a shared object that is loaded before the C library: a
 /// resolver that answers, knows nothing, or hangs.
@@ -48,15 +46,8 @@ struct NameShim: Sendable {
 
     /// Compiles it into a folder; the name leads to this machine.
     init(in folder: URL) async throws {
-        let compiler = try #require(ClockShim.compiler)
-        let code = folder.appending(path: "name-shim.c")
-        library = folder.appending(path: "name-shim.so").path
+        library = try await PreloadedLibrary.compile(Self.source, named: "name-shim", in: folder)
         answer = folder.appending(path: "name-answer")
-        try Self.source.write(to: code, atomically: true, encoding: .utf8)
-        let command = try ChildProcess([compiler, "-shared", "-fPIC", "-O1", "-o", library, code.path, "-ldl"])
-        guard try await command.ended == 0 else {
-            throw DaemonStage.Failure(description: "\(compiler) cannot compile the shim of names")
-        }
         try leads(to: "127.0.0.1")
     }
 
