@@ -88,12 +88,12 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
 /// How many cores this process may use: what the machine has and its cgroup's quota leaves, and no more than the affinity that
 /// it was started with, as by `CPUAffinity=` or `AllowedCPUs=`; an event loop more than cores costs each request a switch.
 ///
-/// Source: sched_getaffinity(2)
+/// Source: proc_pid_status(5), `Cpus_allowed`
 private func usableCores() -> Int {
-    var affinity = cpu_set_t()
-    guard sched_getaffinity(0, MemoryLayout<cpu_set_t>.size, &affinity) == 0 else { return System.coreCount }
-    let allowed = withUnsafeBytes(of: affinity) { $0.reduce(0) { $0 + $1.nonzeroBitCount } }
-    return max(1, min(System.coreCount, allowed))
+    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
+    let mask = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }?.dropFirst("Cpus_allowed:".count)
+    let allowed = mask?.compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }
+    return max(1, min(System.coreCount, allowed ?? .max))
 }
 
 /// Everything that runs, in dependency order.
