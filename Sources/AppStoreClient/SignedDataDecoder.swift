@@ -98,6 +98,7 @@ struct SignedDataDecoder: Sendable {
         details.originalPurchaseDate = date(members["originalPurchaseDate"])
         details.offerDiscountType = members["offerDiscountType"]?.string
         details.isUpgraded = members["isUpgraded"]?.bool ?? false
+        details.revocationPercentage = members["revocationPercentage"]?.int64.flatMap { Int32(exactly: $0) }
         return details
     }
 

@@ -165,12 +165,15 @@ package enum Routes {
     private static func usage(_ services: Services) -> [Route] {
         let apps = services.apps
         let usage = UsageRoutes(service: services.refunds.usage, tokens: services.purchases.pageTokens)
+        let policies = PolicyRoutes(trial: services.refunds.policies)
         let transaction = "/v1/apps/{app}/transactions/{transactionId}/usage"
         return [
             Route(.put, transaction, .usageWrite, in: apps, body: .json, handler: usage.put),
             Route(.get, transaction, .usageRead, in: apps, handler: usage.ofTransaction),
             Route(.post, "/v1/apps/{app}/usage:batch", .usageWrite, in: apps, body: .json, handler: usage.batch),
             Route(.get, "/v1/apps/{app}/users/{user}/usage", .usageRead, in: apps, handler: usage.ofUser),
+            Route(.get, "/v1/apps/{app}/policies", .policiesRead, in: apps, handler: policies.get),
+            Route(.post, "/v1/apps/{app}/policies:try", .policiesRead, in: apps, body: .json, handler: policies.run),
         ]
     }
 

@@ -48,7 +48,7 @@ extension CaseRow {
     /// What Apple decided about a purchase, by notifications that have been processed.
     static func outcomes(
         of purchase: PurchaseFacts, app: String, from database: Database
-    ) throws -> [(outcome: RefundCase.Outcome, signedAt: Date)] {
+    ) throws -> [CaseRules.Decision] {
         let rows = try Row.fetchAll(
             database.cachedStatement(
                 sql: """
@@ -62,7 +62,9 @@ extension CaseRow {
             guard case .outcome(let outcome) = message, try row.purchase().isSamePurchase(as: purchase) else {
                 return nil
             }
-            return (outcome, try row.date("signedAt"))
+            return CaseRules.Decision(
+                outcome: outcome, signedAt: try row.date("signedAt"),
+                revocationPercentage: outcome == .refunded ? try row.value("revocationPercentage") : nil)
         }
     }
 }
@@ -85,7 +87,8 @@ extension CaseRow {
                 refundCase.openedAt.milliseconds, refundCase.deadline.milliseconds, refundCase.decline?.caller,
                 refundCase.decline?.note.map { Data($0.utf8) }, refundCase.decline?.at.milliseconds,
                 refundCase.outcome?.rawValue, refundCase.decidedAt?.milliseconds,
-                refundCase.state == .open ? nil : now.milliseconds,
+                refundCase.state == .open ? nil : now.milliseconds, refundCase.terms.price, refundCase.terms.currency,
+                refundCase.terms.storefront, refundCase.revocationPercentage,
             ])
         try database.cachedStatement(sql: "DELETE FROM caseRequest WHERE caseId = ?")
             .execute(arguments: [refundCase.id])
@@ -107,13 +110,14 @@ extension CaseRow {
             (id, app, environment, transactionId, originalTransactionId, webOrderLineItemId, appTransactionId,
              appAccountToken, productId, productType, purchaseDate, expiresDate, isFamilyShared, isAdvancedCommerce, owner,
              state, reason, requestedAt, openedAt, deadline, declineCaller, declineNote, declineAt, outcome, decidedAt,
-             closedAt)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             closedAt, price, currency, storefront, revocationPercentage)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (id) DO UPDATE SET
             appTransactionId = excluded.appTransactionId, owner = excluded.owner, state = excluded.state, reason = excluded.reason,
             requestedAt = excluded.requestedAt, deadline = excluded.deadline, declineCaller = excluded.declineCaller,
             declineNote = excluded.declineNote, declineAt = excluded.declineAt, outcome = excluded.outcome,
-            decidedAt = excluded.decidedAt,
+            decidedAt = excluded.decidedAt, price = excluded.price, currency = excluded.currency,
+            storefront = excluded.storefront, revocationPercentage = excluded.revocationPercentage,
             closedAt = CASE WHEN state = excluded.state THEN closedAt ELSE excluded.closedAt END
         """
 

@@ -13,8 +13,8 @@ extension DeliveryRow {
                     (id, app, caseId, user, acceptedFor, caller, transactionId, environment, version, body, warnings, createdAt,
                      deadline, requestedDeadline, state, isReady, nextAttemptAt, dueAt, originalTransactionId,
                      webOrderLineItemId, appTransactionId, appAccountToken, productId, productType, purchaseDate,
-                     expiresDate, isFamilyShared, isAdvancedCommerce)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                     expiresDate, isFamilyShared, isAdvancedCommerce, refundPreference, policyRule, policyFacts)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """)
         let purchase = delivery.purchase
         try statement.execute(
@@ -29,7 +29,8 @@ extension DeliveryRow {
                 purchase?.originalTransactionID, purchase?.webOrderLineItemID, purchase?.appTransactionID,
                 purchase?.appAccountToken, purchase?.productID, purchase?.productType?.rawValue,
                 purchase?.purchaseDate.milliseconds, purchase?.expiresDate?.milliseconds, purchase?.isFamilyShared,
-                purchase?.isAdvancedCommerce,
+                purchase?.isAdvancedCommerce, delivery.refundPreference?.rawValue, delivery.policy?.rule,
+                try delivery.policy?.storedFacts,
             ])
         try EventRow.append(event(.deliveryQueued, of: delivery, at: delivery.createdAt), to: database)
     }

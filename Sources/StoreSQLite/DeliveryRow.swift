@@ -16,7 +16,8 @@ struct DeliveryRow: Sendable {
             "id", "app", "caseId", "user", "acceptedFor", "caller", "transactionId", "environment", "version", "body",
             "state", "createdAt", "deadline", "requestedDeadline", "nextAttemptAt", "attemptCount",
             "mayHaveReachedApple",
-            "warnings", "failure", "endedAt", "worker", "claimedAt", "cancellation", "originalTransactionId",
+            "warnings", "failure", "endedAt", "refundPreference", "policyRule", "policyFacts", "worker", "claimedAt",
+            "cancellation", "originalTransactionId",
         ] + PurchaseRow.columns).map { "delivery.\($0)" }.joined(separator: ", ")
 
     /// Reads a row with the columns above, and the attempts that belong to it.
@@ -38,7 +39,8 @@ struct DeliveryRow: Sendable {
             mayHaveReachedApple: try row.value("mayHaveReachedApple"),
             warnings: try Self.warnings(row.value("warnings", as: Data?.self)),
             failure: try row.value("failure", as: Data?.self).map(DeliveryFailure.init(stored:)),
-            endedAt: try row.dateIfPresent("endedAt"))
+            endedAt: try row.dateIfPresent("endedAt"), refundPreference: try row.knownIfPresent("refundPreference"),
+            policy: try Self.policy(row))
         let worker = try row.value("worker", as: String?.self)
         let claimedAt = try row.dateIfPresent("claimedAt")
         claim = worker.flatMap { worker in claimedAt.map { (worker, $0) } }
@@ -49,6 +51,12 @@ struct DeliveryRow: Sendable {
 
     private static func warnings(_ stored: Data?) throws -> [String] {
         try stored.map { try JSONDecoder().decode([String].self, from: $0) } ?? []
+    }
+
+    private static func policy(_ row: OrderedRow) throws -> PolicyTrace? {
+        let rule = try row.value("policyRule", as: String?.self)
+        let facts = try row.value("policyFacts", as: Data?.self)
+        return try rule.flatMap { rule in try facts.map { try PolicyTrace(rule: rule, storedFacts: $0) } }
     }
 
     /// A delivery of an app.
@@ -126,6 +134,28 @@ enum AttemptRow {
 }
 
 // Failures and lists of texts in rows are JSON: they are read as a whole, and their texts may be any.
+
+extension PolicyTrace {
+    private struct Content: Codable {
+        let facts: [String]
+        /// UNIX milliseconds.
+        let usageAt: Int64?
+    }
+
+    /// Reads what `storedFacts` wrote.
+    ///
+    /// - Throws: `DecodingError` when this version does not know it.
+    fileprivate init(rule: String, storedFacts: Data) throws {
+        let content = try JSONDecoder().decode(Content.self, from: storedFacts)
+        self.init(
+            rule: rule, facts: content.facts, usageAt: content.usageAt.map { Date(milliseconds: $0) })
+    }
+
+    /// As the column `policyFacts` holds it.
+    var storedFacts: Data {
+        get throws { try JSONEncoder().encode(Content(facts: facts, usageAt: usageAt?.milliseconds)) }
+    }
+}
 
 extension DeliveryFailure {
     private struct Content: Codable {

@@ -90,3 +90,50 @@ extension Schema {
         ) STRICT, WITHOUT ROWID;
         """
 }
+
+extension Schema {
+    /// The columns of migration 0023, filled from what Apple signed.
+    static let termsOfCases = """
+        -- What the transaction cost, in thousandths of the currency, and where; of a refund, its part in milliunits.
+        ALTER TABLE notification ADD COLUMN price INTEGER;
+        ALTER TABLE notification ADD COLUMN currency TEXT;
+        ALTER TABLE notification ADD COLUMN storefront TEXT;
+        ALTER TABLE notification ADD COLUMN revocationPercentage INTEGER;
+        ALTER TABLE refundCase ADD COLUMN price INTEGER;
+        ALTER TABLE refundCase ADD COLUMN currency TEXT;
+        ALTER TABLE refundCase ADD COLUMN storefront TEXT;
+        ALTER TABLE refundCase ADD COLUMN revocationPercentage INTEGER;
+
+        -- What the answer asked Apple for; the rule of the app's policy that made it, and from which facts (JSON).
+        ALTER TABLE delivery ADD COLUMN refundPreference TEXT;
+        ALTER TABLE delivery ADD COLUMN policyRule TEXT;
+        ALTER TABLE delivery ADD COLUMN policyFacts BLOB;
+
+        UPDATE notification SET (price, currency, storefront, revocationPercentage) = (
+            SELECT CASE json_type(payload, '$.price') WHEN 'integer' THEN json_extract(payload, '$.price') END,
+                CASE json_type(payload, '$.currency') WHEN 'text' THEN json_extract(payload, '$.currency') END,
+                CASE json_type(payload, '$.storefront') WHEN 'text' THEN json_extract(payload, '$.storefront') END,
+                CASE json_type(payload, '$.revocationPercentage') WHEN 'integer'
+                    THEN json_extract(payload, '$.revocationPercentage') END
+            FROM (
+                SELECT CAST(transactionPayload AS TEXT) AS payload FROM notificationContent
+                WHERE notificationContent.position = notification.position))
+        WHERE type IN ('CONSUMPTION_REQUEST', 'REFUND') AND transactionId IS NOT NULL;
+        UPDATE refundCase SET (price, currency, storefront) = (
+            SELECT price, currency, storefront FROM caseRequest
+            JOIN notification ON notification.app = refundCase.app AND notification.uuid = caseRequest.notificationUuid
+            WHERE caseRequest.caseId = refundCase.id ORDER BY caseRequest.signedAt LIMIT 1);
+        UPDATE refundCase SET revocationPercentage = (
+            SELECT notification.revocationPercentage FROM notification
+            WHERE notification.app = refundCase.app AND notification.transactionId = refundCase.transactionId
+                AND notification.type = 'REFUND'
+                AND coalesce(notification.signedDate, notification.transactionSignedDate) = refundCase.decidedAt LIMIT 1)
+        WHERE outcome IN ('refunded', 'refundReversed');
+        UPDATE delivery SET refundPreference = json_extract(CAST(body AS TEXT), '$.refundPreference')
+        WHERE version = 'V2' AND json_valid(CAST(body AS TEXT));
+        UPDATE delivery SET refundPreference =
+            CASE json_extract(CAST(body AS TEXT), '$.refundPreference')
+                WHEN 1 THEN 'GRANT_FULL' WHEN 2 THEN 'DECLINE' END
+        WHERE version = 'V1' AND json_valid(CAST(body AS TEXT));
+        """
+}

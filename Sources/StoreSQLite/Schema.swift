@@ -192,6 +192,9 @@ enum Schema {
         migrator.registerMigration("0022 callbacks") { database in
             try database.execute(sql: callbacks)
         }
+        migrator.registerMigration("0023 terms of cases, answers of policies") { database in
+            try database.execute(sql: termsOfCases)
+        }
         return migrator
     }
 

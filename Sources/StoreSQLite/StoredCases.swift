@@ -75,20 +75,62 @@ extension SQLiteStore: CaseStore {
     }
 
     package func unansweredCases(
-        app: String, environment: AppStoreEnvironment, deadlineBefore: Date, limit: Int
+        app: String, _ query: CaseQuery, deadlineBefore: Date
     ) async throws(ServiceError) -> [RefundCase] {
         try await read("look for cases without an answer") { database in
-            try CaseRow.list(
+            var conditions = Conditions()
+            conditions.add("app = ?", app)
+            if let environment = query.environment { conditions.add("environment = ?", environment.rawValue) }
+            conditions.add("deadline < ?", deadlineBefore.milliseconds)
+            if let after = query.after {
+                let comparison = query.isLatestFirst ? "<" : ">"
+                conditions.add("(deadline, id) \(comparison) (?, ?)", after.deadline.milliseconds, after.id)
+            }
+            return try CaseRow.list(
                 database,
                 sql: """
                     SELECT * FROM refundCase
-                    WHERE app = ? AND environment = ? AND state = 'open' AND deadline < ? AND +owner IS NOT NULL
+                    WHERE \(conditions.sql) AND state = 'open'
                         AND NOT EXISTS (
                             SELECT 1 FROM delivery
                             WHERE delivery.caseId = refundCase.id AND delivery.state IN ('queued', 'sending'))
-                    ORDER BY deadline LIMIT ?
+                    ORDER BY \(query.isLatestFirst ? "deadline DESC, id DESC" : "deadline, id") LIMIT ?
                     """,
-                arguments: [app, environment.rawValue, deadlineBefore.milliseconds, limit])
+                arguments: conditions.arguments + [query.limit])
+        }
+    }
+
+    package func refunds(
+        of user: UserID, app: String, in environment: AppStoreEnvironment, besides transactionID: String
+    ) async throws(ServiceError) -> Int {
+        try await read("count a user's refunds") { database in
+            let spellings = try OwnerQuery.spellings(of: user, app: app, in: database).map(LinkRow.bytes)
+            let users = SQLiteStore.placeholders(spellings.count)
+            let arguments =
+                StatementArguments([app]) + StatementArguments(spellings)
+                + StatementArguments([environment.rawValue, transactionID])
+            let ofCases = try String.fetchSet(
+                database,
+                sql: """
+                    SELECT transactionId FROM refundCase
+                    WHERE app = ? AND owner IN (\(users)) AND +environment = ? AND +transactionId <> ?
+                        AND outcome = 'refunded'
+                    """,
+                arguments: arguments)
+            // Those of which Apple did not ask before. A reversal is told of the same transaction later.
+            let told = try String.fetchSet(
+                database,
+                sql: """
+                    SELECT transactionId FROM notification AS refund
+                    WHERE app = ? AND user IN (\(users)) AND +environment = ? AND +transactionId <> ?
+                        AND +type = 'REFUND' AND NOT EXISTS (
+                            SELECT 1 FROM notification AS reversal
+                            WHERE reversal.app = refund.app AND reversal.transactionId = refund.transactionId
+                                AND +reversal.type = 'REFUND_REVERSED' AND +reversal.environment = refund.environment
+                                AND +reversal.signedDate >= refund.signedDate)
+                    """,
+                arguments: arguments)
+            return ofCases.union(told).count
         }
     }
 }
@@ -105,11 +147,15 @@ struct CaseRow: Sendable {
         refundCase = RefundCase(
             id: id, app: try row.value("app"), environment: try row.known("environment"),
             transactionID: try row.value("transactionId"), purchase: try row.purchase(),
+            terms: PurchaseTerms(
+                price: try row.value("price"), currency: try row.value("currency"),
+                storefront: try row.value("storefront")),
             owner: try row.userIfPresent("owner"), state: try row.known("state"),
             reason: try row.value("reason"), requestedAt: try row.date("requestedAt"),
             openedAt: try row.date("openedAt"), deadline: try row.date("deadline"),
             requests: try Self.requests(of: id, from: database), decline: try Self.decline(row),
-            outcome: try row.knownIfPresent("outcome"), decidedAt: try row.dateIfPresent("decidedAt"))
+            outcome: try row.knownIfPresent("outcome"), decidedAt: try row.dateIfPresent("decidedAt"),
+            revocationPercentage: try row.value("revocationPercentage"))
     }
 
     /// A case of an app.

@@ -79,7 +79,18 @@ struct NotificationRow: Sendable {
             signedDate: try row.date("transactionSignedDate"),
             revocationDate: try row.dateIfPresent("revocationDate"), isFamilyShared: facts.isFamilyShared,
             isAdvancedCommerce: facts.isAdvancedCommerce,
-            environment: facts.environment, payload: try row.bytes("transactionPayload"), signed: signed)
+            environment: facts.environment, details: try details(row), payload: try row.bytes("transactionPayload"),
+            signed: signed)
+    }
+
+    /// What is kept of the details: what cases are about.
+    private static func details(_ row: Row) throws -> TransactionDetails {
+        var details = TransactionDetails()
+        details.price = try row.value("price")
+        details.currency = try row.value("currency")
+        details.storefront = try row.value("storefront")
+        details.revocationPercentage = try row.value("revocationPercentage")
+        return details
     }
 
     private static func verified(_ row: Row, _ payload: String, _ signed: String) throws -> VerifiedData? {
@@ -123,7 +134,9 @@ struct NotificationRow: Sendable {
                 transaction?.productType?.rawValue, transaction?.purchaseDate.milliseconds,
                 transaction?.expiresDate?.milliseconds,
                 transaction?.signedDate.milliseconds, transaction?.revocationDate?.milliseconds,
-                transaction?.isFamilyShared, transaction?.isAdvancedCommerce,
+                transaction?.isFamilyShared, transaction?.isAdvancedCommerce, transaction?.details.price,
+                transaction?.details.currency, transaction?.details.storefront,
+                transaction?.details.revocationPercentage,
             ])
         guard database.changesCount == 1 else { return false }
         try database.cachedStatement(sql: contentInsertion).execute(
@@ -139,8 +152,9 @@ struct NotificationRow: Sendable {
         INSERT INTO notification
             (app, uuid, type, subtype, signedDate, environment, source, receivedAt, consumptionRequestReason,
              appTransactionId, transactionId, originalTransactionId, webOrderLineItemId, appAccountToken, productId,
-             productType, purchaseDate, expiresDate, transactionSignedDate, revocationDate, isFamilyShared, isAdvancedCommerce)
-        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+             productType, purchaseDate, expiresDate, transactionSignedDate, revocationDate, isFamilyShared,
+             isAdvancedCommerce, price, currency, storefront, revocationPercentage)
+        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
         ON CONFLICT (app, uuid) DO NOTHING
         """
 

@@ -28,21 +28,25 @@ struct ConfigurationConsumptionPolicyTests {
                     consumptionPercentage: 50000
                     refundPreference: GRANT_PRORATED
             """)
-        let policy = try #require(try ConfigurationFixture.configuration(text).consumptionPolicies["coins"])
-        #expect(policy.beforeDeadline == .seconds(7200))
+        let rule = try #require(try ConfigurationFixture.configuration(text).refundPolicies["coins"]?.rules.first)
+        #expect(rule.lead == .seconds(7200) && rule.match == RefundMatch())
         #expect(
-            policy.answer
-                == ConsumptionV2(
-                    deliveryStatus: .delivered, sampleContentProvided: false, consumptionPercentage: 50_000,
-                    refundPreference: .grantProrated))
+            rule.outcome
+                == .answer(
+                    .grantProrated,
+                    RefundRule.Statement(
+                        deliveryStatus: .delivered, sampleContentProvided: false, consumptionPercentage: 50_000)))
     }
 
     @Test func `what Apple does not need may be left out`() throws {
         let text = yaml(
             "      beforeDeadline: 5m\n      answer: { deliveryStatus: UNDELIVERED_OTHER, sampleContentProvided: true }"
         )
-        let policy = try #require(try ConfigurationFixture.configuration(text).consumptionPolicies["coins"])
-        #expect(policy.answer == ConsumptionV2(deliveryStatus: .undeliveredOther, sampleContentProvided: true))
+        let policy = try #require(try ConfigurationFixture.configuration(text).refundPolicies["coins"])
+        #expect(
+            policy.rules.map(\.outcome) == [
+                .answer(nil, RefundRule.Statement(deliveryStatus: .undeliveredOther, sampleContentProvided: true))
+            ])
     }
 
     @Test func `what is required is named where it belongs`() {

@@ -20,7 +20,7 @@ struct ConfigurationDeliveriesTests {
         #expect(configuration.notifications.history?.firstLookBack == .seconds(259_200))
         #expect(configuration.retention == RetentionPolicy())
         #expect(configuration.receipts == ReceiptsConfiguration())
-        #expect(configuration.consumptionPolicies.isEmpty)
+        #expect(configuration.refundPolicies.isEmpty)
     }
 
     @Test func `everything can be chosen, and warnings come in the order of time`() throws {

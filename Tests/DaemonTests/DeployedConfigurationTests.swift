@@ -37,7 +37,8 @@ struct DeployedConfigurationTests {
             let content = line.drop { $0 == " " }
             guard content.hasPrefix("# "), content.contains(": ") || content.hasSuffix(":") else { return String(line) }
             let setting = content.dropFirst(2).drop { $0 == " " }
-            let isKey = setting.prefix { $0 != ":" }.allSatisfy { $0.isLetter || $0.isNumber }
+            let name = setting.hasPrefix("- ") ? setting.dropFirst(2) : setting
+            let isKey = name.prefix { $0 != ":" }.allSatisfy { $0.isLetter || $0.isNumber }
             guard isKey, !examples.contains(where: { setting.hasPrefix($0) }) else { return String(line) }
             return String(line.replacing("# ", with: "", maxReplacements: 1))
         }
@@ -58,7 +59,7 @@ struct DeployedConfigurationTests {
         #expect(uncommented.notifications == configuration.notifications)
         #expect(uncommented.receipts == configuration.receipts)
         #expect(uncommented.retention == configuration.retention)
-        #expect(uncommented.consumptionPolicies.keys.sorted() == ["coins"])
+        #expect(uncommented.refundPolicies.keys.sorted() == ["coins"])
         #expect(uncommented.warnings.isEmpty)
     }
 
@@ -77,8 +78,8 @@ struct DeployedConfigurationTests {
             "tokenSHA256", "scopes", "appleProduction", "appleSandbox", "tls", "certificateChain", "privateKey",
             "clientCertificateAuthorities", "clientCertificates",
             "drainDelay", "timeout", "lifetime", "maximumBytes", "sandboxShare", "reservedShare", "requestsPerSecond",
-            "callsPerHour", "webhook", "consumptionPolicy", "beforeDeadline", "answer", "deliveryStatus",
-            "sampleContentProvided", "consumptionPercentage", "refundPreference", "concurrency", "wait", "warnBefore",
+            "callsPerHour", "webhook", "refundPolicy", "rule", "match", "beforeDeadline", "answer", "deliveryStatuses",
+            "atOnce", "productTypes", "consumptionPercentage", "refundPreference", "concurrency", "wait", "warnBefore",
             "history", "interval", "firstLookBack", "notifications", "deliveries", "attempts", "events", "cases",
             "retention", "receipts", "acceptSHA1", "keepRaw", "usersPerTransaction", "appFamilyId",
         ] {

@@ -43,7 +43,7 @@ struct DaemonFixture: Sendable {
         /// The TLS of the api listener, which then has an admin socket beside it to add callers; nil for plain HTTP.
         var apiTLS: ListenerTLS?
         /// How refund cases are answered that nobody answers.
-        var policy: ConsumptionPolicy?
+        var policy: RefundPolicy?
         /// What the time of day is here.
         var now: WallClock = { Date() }
         /// Where Apple sends notifications.
@@ -219,7 +219,7 @@ struct DaemonFixture: Sendable {
                     slug: "coins", bundleID: bundleID, appAppleID: options.appAppleID,
                     environments: options.environments)
             ] + options.otherApps,
-            consumptionPolicies: options.policy.map { ["coins": $0] } ?? [:],
+            refundPolicies: options.policy.map { ["coins": $0] } ?? [:],
             callers: [
                 CallerConfiguration(
                     caller: Caller(

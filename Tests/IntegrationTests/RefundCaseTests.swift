@@ -146,10 +146,9 @@ struct RefundCaseTests {
     }
 
     @Test func `a policy answers in the sandbox at once, where consent is on record`() async throws {
-        let answer = ConsumptionV2(
-            deliveryStatus: .delivered, sampleContentProvided: false, consumptionPercentage: 50_000,
-            refundPreference: .decline)
-        let policy = ConsumptionPolicy(beforeDeadline: .seconds(3600), answer: answer)
+        let statement = RefundRule.Statement(
+            deliveryStatus: .delivered, sampleContentProvided: false, consumptionPercentage: 50_000)
+        let policy = RefundPolicy(rules: [RefundRule(name: "all", outcome: .answer(.decline, statement))])
         try await DaemonFixture.with(.init(policy: policy, notifications: .webhook)) { fixture in
             let (user, _, gems) = try await fixture.customer(in: .sandbox)
             let silent = try await fixture.customer(in: .sandbox).transaction

@@ -94,8 +94,14 @@ struct NotificationQueryPlanTests {
         try await store.take(.sample("e", at: 3, transaction: transaction))
         _ = try await store.decline(app: "coins", id: "case-e", CaseModel.declined(at: 4))
         try await store.take(.sample("f", transaction: .sample(id: "3")))
-        _ = try await store.unansweredCases(
-            app: "coins", environment: .production, deadlineBefore: CaseModel.time(99), limit: 10)
+        for isLatestFirst in [false, true] {
+            var unanswered = CaseQuery(limit: 10)
+            unanswered.environment = .production
+            unanswered.isLatestFirst = isLatestFirst
+            unanswered.after = isLatestFirst ? CaseQuery.Position(deadline: CaseModel.time(99), id: "") : nil
+            _ = try await store.unansweredCases(app: "coins", unanswered, deadlineBefore: CaseModel.time(99))
+        }
+        _ = try await store.refunds(of: try UserID("alice"), app: "coins", in: .production, besides: "2")
         _ = try await store.caseBacklog()
         _ = try await store.expireCases(at: CaseModel.time(99), limit: 10)
         _ = try await store.events(app: "coins", after: 0, limit: 10)

@@ -4,7 +4,7 @@ package import Foundation
 /// Takes notices about one transaction as a store does: asks `CaseRules` and applies what it says.
 package struct CaseModel {
     package var cases: [RefundCase] = []
-    private var outcomes: [(outcome: RefundCase.Outcome, signedAt: Date)] = []
+    private var outcomes: [CaseRules.Decision] = []
     private var nextID = 1
 
     package init() {}
@@ -23,7 +23,7 @@ package struct CaseModel {
             replace(decided)
             add(new)
         }
-        if case .outcome(let outcome) = notice.message { outcomes.append((outcome, notice.signedAt)) }
+        if case .outcome(let outcome) = notice.message { outcomes.append(CaseRules.Decision(outcome, notice)) }
         return change
     }
 

@@ -75,7 +75,7 @@ extension CaseStoreContract {
             }
             #expect(try await store.delivery(app: "coins", id: "delivery")?.state == .queued)
         },
-        CaseStoreContract("unanswered is a case with an owner, whose time runs out and for which nothing is sent") {
+        CaseStoreContract("unanswered is an open case whose time runs out and for which nothing is sent") {
             store in
             for (number, uuid) in ["owned", "sent", "nobody", "later", "declined"].enumerated() {
                 if uuid != "nobody" {
@@ -86,19 +86,72 @@ extension CaseStoreContract {
             _ = try await store.accept(.sample("delivery", caseID: "case-sent", transaction: "sent", at: 1))
             _ = try await store.decline(app: "coins", id: "case-declined", CaseModel.declined(at: 4))
             let unanswered = { (hour: Double, environment: AppStoreEnvironment, limit: Int) in
-                try await store.unansweredCases(
-                    app: "coins", environment: environment, deadlineBefore: CaseModel.time(hour), limit: limit
-                ).map(\.id)
+                var query = CaseQuery(limit: limit)
+                query.environment = environment
+                return try await store.unansweredCases(app: "coins", query, deadlineBefore: CaseModel.time(hour)).map(
+                    \.id)
             }
-            #expect(try await unanswered(15, .production, 10) == ["case-owned"])
-            #expect(try await unanswered(99, .production, 10) == ["case-owned", "case-later"])
+            #expect(try await unanswered(15, .production, 10) == ["case-owned", "case-nobody"])
+            #expect(try await unanswered(99, .production, 10) == ["case-owned", "case-nobody", "case-later"])
+            var latest = CaseQuery(limit: 2)
+            latest.isLatestFirst = true
+            let first = try await store.unansweredCases(app: "coins", latest, deadlineBefore: .distantFuture)
+            #expect(first.map(\.id) == ["case-later", "case-nobody"])
+            latest.after = first.last.map { CaseQuery.Position(deadline: $0.deadline, id: $0.id) }
+            #expect(
+                try await store.unansweredCases(app: "coins", latest, deadlineBefore: .distantFuture).map(\.id)
+                    == ["case-owned"])
             #expect(try await unanswered(99, .production, 1) == ["case-owned"])
             #expect(try await unanswered(12, .production, 10).isEmpty)
             #expect(try await unanswered(99, .sandbox, 10).isEmpty)
             _ = try await store.cancelDelivery(
                 app: "coins", id: "delivery", because: DeliveryFailure(reason: .deliveryEnded, message: "Ended."),
                 at: CaseModel.time(5))
-            #expect(try await unanswered(15, .production, 10) == ["case-owned", "case-sent"])
+            #expect(try await unanswered(15, .production, 10) == ["case-owned", "case-sent", "case-nobody"])
+        },
+        CaseStoreContract("a user's refunds are those of other purchases that Apple has not taken back") { store in
+            for id in ["1", "2", "3", "4"] {
+                _ = try await store.declare(try .sample(.transactionId, id, user: "alice"), transfer: false)
+            }
+            let alice = try UserID("alice")
+            func refunds(_ environment: AppStoreEnvironment = .production, besides id: String = "9") async throws -> Int
+            {
+                try await store.refunds(of: alice, app: "coins", in: environment, besides: id)
+            }
+            #expect(try await refunds() == 0)
+            // With a request before, and without.
+            try await store.take(
+                .sample("a", transaction: .sample(id: "1")),
+                .sample("b", type: "REFUND", at: 1, transaction: .sample(id: "1")),
+                .sample("c", type: "REFUND", at: 1, transaction: .sample(id: "2")),
+                .sample("d", type: "REFUND_DECLINED", at: 1, transaction: .sample(id: "3")),
+                .sample("e", type: "REFUND", at: 1, transaction: .sample(id: "nobody's")),
+                .sample("f", type: "REFUND", at: 1, transaction: .sample(id: "4", environment: .sandbox)))
+            #expect(try await refunds() == 2)
+            #expect(try await refunds(besides: "1") == 1)
+            #expect(try await refunds(.sandbox) == 1)
+            try await store.take(
+                .sample("g", type: "REFUND_REVERSED", at: 2, transaction: .sample(id: "1")),
+                .sample("h", type: "REFUND_REVERSED", at: 2, transaction: .sample(id: "2")))
+            #expect(try await refunds() == 0)
+            try await store.take(.sample("i", type: "REFUND", at: 3, transaction: .sample(id: "2")))
+            #expect(try await refunds() == 1)
+        },
+        CaseStoreContract("what a purchase cost, and what was given back, is the case's in any order") { store in
+            var details = TransactionDetails()
+            (details.price, details.currency, details.storefront) = (4990, "USD", "USA")
+            let bought = Transaction.sample(details: details)
+            details.revocationPercentage = 40_000
+            let revoked = Transaction.sample(details: details)
+            for (app, isAskedFirst) in [("coins", true), ("gems", false)] {
+                let asked = StoredNotification.sample("asked-\(app)", transaction: bought, app: app)
+                let refunded = StoredNotification.sample(
+                    "refunded-\(app)", type: "REFUND", at: 1, transaction: revoked, app: app)
+                for one in isAskedFirst ? [asked, refunded] : [refunded, asked] { try await store.take(one) }
+                let known = try #require(try await store.latestCase(app: app, transactionID: "1000", environment: nil))
+                #expect(known.terms == PurchaseTerms(price: 4990, currency: "USD", storefront: "USA"))
+                #expect(known.outcome == .refunded && known.revocationPercentage == 40_000)
+            }
         },
     ]
 

@@ -7,14 +7,15 @@ extension Transaction {
         id: String = "1000", original: String? = nil, webOrderLineItem: String? = nil, account: String? = nil,
         token: String? = nil, type: ProductType = .consumable, purchased: TimeInterval = 1000,
         signed: TimeInterval = 5000, revoked: TimeInterval? = nil, isFamilyShared: Bool = false,
-        isAdvancedCommerce: Bool = false, environment: AppStoreEnvironment = .production
+        isAdvancedCommerce: Bool = false, environment: AppStoreEnvironment = .production,
+        details: TransactionDetails = TransactionDetails()
     ) -> Transaction {
         Transaction(
             transactionID: id, originalTransactionID: original ?? id, webOrderLineItemID: webOrderLineItem,
             appTransactionID: account, appAccountToken: token, productID: "gems", productType: type,
             purchaseDate: Date(timeIntervalSince1970: purchased), signedDate: Date(timeIntervalSince1970: signed),
             revocationDate: revoked.map(Date.init(timeIntervalSince1970:)), isFamilyShared: isFamilyShared,
-            isAdvancedCommerce: isAdvancedCommerce, environment: environment,
+            isAdvancedCommerce: isAdvancedCommerce, environment: environment, details: details,
             payload: Array(#"{"transactionId":"\#(id)"}"#.utf8), signed: "a.b.c")
     }
 }

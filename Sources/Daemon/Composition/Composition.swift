@@ -181,7 +181,7 @@ extension Services.Settings {
             concurrency: configuration.deliveries.concurrency, attemptTime: configuration.apple.deadline)
         consumptionWait = configuration.deliveries.wait
         consumptionLookUp = configuration.deliveries.lookUp
-        consumptionPolicies = configuration.consumptionPolicies
+        refundPolicies = configuration.refundPolicies
         warnBefore = configuration.cases.warnBefore
         receipts = configuration.receipts.policy
         callbacks = configuration.callbacks.policy

@@ -1,4 +1,5 @@
 import AppStoreAPI
+import Domain
 
 /// How Apple is called and whose signatures are trusted.
 package struct AppleConfiguration: Sendable, Equatable {

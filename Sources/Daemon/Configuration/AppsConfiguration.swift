@@ -7,7 +7,7 @@ struct AppEntry {
     /// `nil` when a problem was reported.
     let app: App?
     /// How refund cases of this app are answered that nobody answers; nil when they are not.
-    let consumptionPolicy: ConsumptionPolicy?
+    let refundPolicy: RefundPolicy?
 }
 
 /// The apps of the file.
@@ -28,7 +28,7 @@ extension ConfigurationParser {
         let entries = entries("apps", of: root, named: .slug).map { member in
             AppEntry(
                 slug: member.name, origin: member.origin, app: app(member),
-                consumptionPolicy: consumptionPolicy(of: member.value))
+                refundPolicy: refundPolicy(of: member.value))
         }
         if entries.isEmpty {
             warn(
@@ -89,52 +89,5 @@ extension ConfigurationParser {
             guard let element = root.element(at: ["apps", entry.slug, "bundleId"]) else { continue }
             report(element.origin, key: element.key, "The app `\(owner)` has the same bundle id.")
         }
-    }
-}
-
-extension ConfigurationParser {
-    /// Reads the `consumptionPolicy` of an app, if it has one.
-    mutating func consumptionPolicy(of app: ConfigurationElement) -> ConsumptionPolicy? {
-        guard let policy = member("consumptionPolicy", of: app), isTable(policy) else { return nil }
-        let beforeDeadline = requiredValue(
-            "beforeDeadline", of: policy, as: .duration(ConfigurationDefaults.Apps.policyBeforeDeadline))
-        guard let answer = member("answer", of: policy) else {
-            report(
-                policy.origin, key: policy.key(of: "answer"),
-                "This key is required; it must be a table with the fields that Apple gets.")
-            return nil
-        }
-        guard isTable(answer), let fields = consumptionFields(answer), let beforeDeadline else { return nil }
-        do {
-            return ConsumptionPolicy(beforeDeadline: beforeDeadline, answer: try ConsumptionRules.version2(fields))
-        } catch {
-            for violation in error.violations {
-                let origin = member(violation.field, of: answer)?.origin ?? answer.origin
-                report(origin, key: answer.key(of: violation.field), violation.message)
-            }
-            return nil
-        }
-    }
-
-    /// The fields of an answer, as a caller would send them; nil after a problem was reported.
-    ///
-    /// That the customer has consented is what the policy looks for in each case, so it is no field here.
-    private mutating func consumptionFields(_ answer: ConfigurationElement) -> [String: FieldValue]? {
-        let count = problems.count
-        let status = requiredValue(
-            "deliveryStatus", of: answer, as: ConfigurationValue<ConsumptionV2.DeliveryStatus>.oneOf)
-        let sample = requiredValue("sampleContentProvided", of: answer, as: .bool)
-        let percentage = value(
-            "consumptionPercentage", of: answer, as: .count(ConfigurationDefaults.Apps.consumptionPercentage))
-        let preference = value(
-            "refundPreference", of: answer, as: ConfigurationValue<ConsumptionV2.RefundPreference>.oneOf)
-        guard problems.count == count, let status, let sample else { return nil }
-        var fields: [String: FieldValue] = [
-            "customerConsented": .boolean(true), "deliveryStatus": .string(status.rawValue),
-            "sampleContentProvided": .boolean(sample),
-        ]
-        fields["consumptionPercentage"] = percentage.map { .integer(Int64($0)) }
-        fields["refundPreference"] = preference.map { .string($0.rawValue) }
-        return fields
     }
 }

@@ -93,8 +93,6 @@ package enum ConfigurationDefaults {
 
     /// `apps`: what has no default but bounds.
     enum Apps {
-        /// `apps.….consumptionPolicy.beforeDeadline`, which has no default.
-        static let policyBeforeDeadline: ClosedRange<Duration> = .minutes(5)...answerWindow
         /// `apps.….consumptionPolicy.answer.consumptionPercentage` in thousandths of a percent, as Apple counts.
         static let consumptionPercentage = 0...100_000
         /// The most entries of `apps.….ignoredTokens`: each stands for a mistake in a release of the app.

@@ -27,7 +27,7 @@ package struct DaemonConfiguration: Sendable {
     /// By slug in ascending order.
     package let apps: [App]
     /// By slug: how refund cases of an app are answered that nobody answers.
-    package let consumptionPolicies: [String: ConsumptionPolicy]
+    package let refundPolicies: [String: RefundPolicy]
     /// By name in ascending order; beside them there are those that operators add.
     package let callers: [CallerConfiguration]
     package let access: CallerPolicy
@@ -53,7 +53,7 @@ package struct DaemonConfiguration: Sendable {
             maximumAge: ConfigurationDefaults.KeyWarnings.maximumAge.default,
             unusedFor: ConfigurationDefaults.KeyWarnings.unusedFor.default),
         apps: [App] = [],
-        consumptionPolicies: [String: ConsumptionPolicy] = [:],
+        refundPolicies: [String: RefundPolicy] = [:],
         callers: [CallerConfiguration] = [], access: CallerPolicy = CallerPolicy(),
         deliveries: DeliveriesConfiguration = DeliveriesConfiguration(),
         cases: CasesConfiguration = CasesConfiguration(),
@@ -73,7 +73,7 @@ package struct DaemonConfiguration: Sendable {
         self.keyDirectories = keyDirectories
         self.keyWarnings = keyWarnings
         self.apps = apps
-        self.consumptionPolicies = consumptionPolicies
+        self.refundPolicies = refundPolicies
         self.callers = callers
         self.access = access
         self.deliveries = deliveries
@@ -220,12 +220,12 @@ extension ConfigurationParser {
         let snapshots = snapshotsSection()
         finish()
         guard let store, problems.isEmpty else { throw ConfigurationError(problems: problems) }
-        let policies = apps.all.compactMap { app in app.consumptionPolicy.map { (app.slug, $0) } }
+        let policies = apps.all.compactMap { app in app.refundPolicy.map { (app.slug, $0) } }
         return DaemonConfiguration(
             store: store, masterKey: masterKey, audit: audit, logLevel: logLevel, listeners: listeners, apple: apple,
             keys: keys, keyDirectories: keyDirectories, keyWarnings: keyWarnings,
             apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
-            consumptionPolicies: Dictionary(policies) { first, _ in first },
+            refundPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name }, access: access,
             deliveries: deliveries, cases: cases, notifications: notifications, receipts: receipts,
             callbacks: callbacks, retention: retention,

@@ -79,6 +79,8 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     /// Report the use of purchases.
     case usageWrite = "usage:write"
     case usageRead = "usage:read"
+    /// See how an app answers refund requests by itself, and try a policy on past ones.
+    case policiesRead = "policies:read"
     case limitsRead = "limits:read"
     /// Have signed what an app hands to StoreKit.
     case signaturesCreate = "signatures:create"

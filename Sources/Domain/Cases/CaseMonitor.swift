@@ -18,22 +18,24 @@ package final class CaseMonitor: Sendable {
     ///   - store: keeps the cases.
     ///   - deliveries: tells what a policy has answered before.
     ///   - consents: tells whether consent is on record.
+    ///   - usage: tells what was reported of purchases.
     ///   - consumption: sends the answers of policies.
+    ///   - service: declines cases that a policy leaves without an answer.
     ///   - apps: whose cases; those of others only expire.
     ///   - policies: the policies of apps that have one, by slug.
     ///   - warnBefore: how long before its deadline an open case is warned of.
     ///   - clock: the clocks.
     ///   - logger: is told of deadlines that are near or have passed.
     package init(
-        store: any CaseStore, deliveries: any DeliveryStore, consents: any ConsentStore,
-        consumption: ConsumptionService, apps: AppCatalog, policies: [String: ConsumptionPolicy],
+        store: any CaseStore, deliveries: any DeliveryStore, consents: any ConsentStore, usage: any UsageStore,
+        consumption: ConsumptionService, service: CaseService, apps: AppCatalog, policies: [String: RefundPolicy],
         warnBefore: [Duration], clock: ServiceClock, logger: Logger
     ) {
         self.store = store
         warner = CaseWarner(store: store, warnBefore: warnBefore, logger: logger)
         responder = PolicyResponder(
-            cases: store, deliveries: deliveries, consents: consents, consumption: consumption, apps: apps,
-            policies: policies, clock: clock, logger: logger)
+            cases: store, deliveries: deliveries, consents: consents, usage: usage, consumption: consumption,
+            service: service, apps: apps, policies: policies, clock: clock, logger: logger)
         self.clock = clock
         self.logger = logger
     }

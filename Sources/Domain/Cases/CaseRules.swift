@@ -32,17 +32,22 @@ package enum CaseRules {
         package let app: String
         /// The notification's transaction.
         package var purchase: PurchaseFacts
+        package let terms: PurchaseTerms
+        /// Of a refund: the part of the price that Apple gave back, in milliunits.
+        package let revocationPercentage: Int32?
         package let signedAt: Date
         package let receivedAt: Date
 
         package init(
-            message: Message, notificationUUID: String, app: String, purchase: PurchaseFacts, signedAt: Date,
-            receivedAt: Date
+            message: Message, notificationUUID: String, app: String, purchase: PurchaseFacts,
+            terms: PurchaseTerms = PurchaseTerms(), revocationPercentage: Int32? = nil, signedAt: Date, receivedAt: Date
         ) {
             self.message = message
             self.notificationUUID = notificationUUID
             self.app = app
             self.purchase = purchase
+            self.terms = terms
+            self.revocationPercentage = revocationPercentage
             self.signedAt = signedAt
             self.receivedAt = receivedAt
         }
@@ -66,9 +71,8 @@ package enum CaseRules {
     package struct Situation: Sendable {
         /// Every case of the purchase.
         package var cases: [RefundCase] = []
-        /// Outcomes of the purchase that were recorded before, with the dates at which Apple signed them: one may have
-        /// come before the request that it decides.
-        package var outcomes: [(outcome: RefundCase.Outcome, signedAt: Date)] = []
+        /// Outcomes of the purchase that were recorded before: one may have come before the request that it decides.
+        package var outcomes: [Decision] = []
         /// By the owner rule.
         package var owner: UserID?
 
@@ -83,7 +87,7 @@ package enum CaseRules {
         case .request(let reason): request(notice, reason, situation, newID)
         case .outcome(.refundReversed): reversal(notice, situation)
         case .outcome(let outcome):
-            decision(notice, Decision(outcome: outcome, signedAt: notice.signedAt), situation, newID)
+            decision(notice, Decision(outcome, notice), situation, newID)
         }
     }
 
@@ -101,6 +105,7 @@ package enum CaseRules {
         }
         if var known {
             known.purchase.appTransactionID = known.purchase.appTransactionID ?? notice.purchase.appTransactionID
+            known.terms = known.terms.completed(by: notice.terms)
             return .remind(ledger.settled(known, known.requests + [request]))
         }
         return .open(ledger.settled(newCase(newID, notice, request, situation.owner), [request]))
@@ -144,7 +149,8 @@ package enum CaseRules {
     ) -> RefundCase {
         RefundCase(
             id: id, app: notice.app, environment: notice.purchase.environment,
-            transactionID: notice.purchase.transactionID, purchase: notice.purchase, owner: owner, state: .open,
+            transactionID: notice.purchase.transactionID, purchase: notice.purchase, terms: notice.terms, owner: owner,
+            state: .open,
             reason: nil, requestedAt: request.signedAt, openedAt: notice.receivedAt, deadline: request.deadline,
             requests: [request])
     }
@@ -153,11 +159,25 @@ package enum CaseRules {
 // MARK: What Apple decided
 
 extension CaseRules {
-    /// A decision of Apple's.
-    struct Decision: Sendable, Equatable {
-        /// `refunded` or `refundDeclined`.
-        let outcome: RefundCase.Outcome
-        let signedAt: Date
+    /// What Apple told of its decision; that it took a refund back is told by another one.
+    package struct Decision: Sendable, Equatable {
+        package let outcome: RefundCase.Outcome
+        package let signedAt: Date
+        /// The part of the price that was given back, in milliunits; nil where Apple did not tell.
+        package let revocationPercentage: Int32?
+
+        package init(outcome: RefundCase.Outcome, signedAt: Date, revocationPercentage: Int32? = nil) {
+            self.outcome = outcome
+            self.signedAt = signedAt
+            self.revocationPercentage = revocationPercentage
+        }
+
+        /// What a notice tells.
+        package init(_ outcome: RefundCase.Outcome, _ notice: Notice) {
+            self.init(
+                outcome: outcome, signedAt: notice.signedAt,
+                revocationPercentage: outcome == .refunded ? notice.revocationPercentage : nil)
+        }
 
         /// Whether it counts before another one; of two signed at once, the order only has to be the same always.
         func precedes(_ other: Decision) -> Bool {
@@ -172,12 +192,12 @@ extension CaseRules {
 
         init(_ situation: Situation) {
             decisions = situation.outcomes.filter { $0.outcome != .refundReversed }
-                .map { Decision(outcome: $0.outcome, signedAt: $0.signedAt) }
             // The notification of a decision may be forgotten before its case is.
             decisions += situation.cases.compactMap { known in
                 guard let outcome = known.outcome, let decidedAt = known.decidedAt else { return nil }
                 return Decision(
-                    outcome: outcome == .refundReversed ? .refunded : outcome, signedAt: decidedAt)
+                    outcome: outcome == .refundReversed ? .refunded : outcome, signedAt: decidedAt,
+                    revocationPercentage: known.revocationPercentage)
             }
             reversals = situation.outcomes.filter { $0.outcome == .refundReversed }.map(\.signedAt)
         }
@@ -230,6 +250,7 @@ extension CaseRules {
                 settled.state = .decided
                 settled.outcome = isReversed(decision, known) ? .refundReversed : decision.outcome
                 settled.decidedAt = decision.signedAt
+                settled.revocationPercentage = decision.revocationPercentage
             } else if settled.state == .open || settled.isReopened(since: known) {
                 settled.state = requests.contains { $0.receivedAt >= settled.deadline } ? .expired : .open
             }

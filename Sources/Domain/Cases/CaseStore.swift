@@ -34,11 +34,17 @@ package protocol CaseStore: Sendable {
     /// - Throws: `storeUnavailable`.
     func expireCases(at now: Date, limit: Int) async throws(ServiceError) -> [RefundCase]
 
-    /// Open cases of an app, with an owner and without any delivery that is under way, whose deadline lies before a time;
-    /// soonest deadline first.
+    /// Open cases of an app without any delivery that is under way, whose deadline lies before a time; of the query, the
+    /// environment, the place, the order and the limit count.
     func unansweredCases(
-        app: String, environment: AppStoreEnvironment, deadlineBefore: Date, limit: Int
+        app: String, _ query: CaseQuery, deadlineBefore: Date
     ) async throws(ServiceError) -> [RefundCase]
+
+    /// How many purchases of a user Apple has refunded and not taken that back, as far as cases and notifications that are
+    /// kept tell; one transaction is left out.
+    func refunds(
+        of user: UserID, app: String, in environment: AppStoreEnvironment, besides transactionID: String
+    ) async throws(ServiceError) -> Int
 
     /// How many cases are open, by app and environment, with the nearest deadline of each.
     func caseBacklog() async throws(ServiceError) -> [CaseBacklog]

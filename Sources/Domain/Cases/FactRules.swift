@@ -52,7 +52,7 @@ package enum FactRules {
         if let notice {
             changes.notice = CaseRules.change(notice, known, newID: newID)
             known.apply(changes.notice)
-            if case .outcome(let outcome) = notice.message { known.outcomes.append((outcome, notice.signedAt)) }
+            if case .outcome(let outcome) = notice.message { known.outcomes.append(.init(outcome, notice)) }
         }
         let places = Places(known)
         for delivery in situation.deliveries {

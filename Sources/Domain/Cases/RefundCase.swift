@@ -32,6 +32,8 @@ package struct RefundCase: Sendable, Equatable {
     /// The one of Apple's notification, to be used exactly.
     package let transactionID: String
     package var purchase: PurchaseFacts
+    /// By Apple's requests.
+    package var terms: PurchaseTerms
     /// By the owner rule, kept up to date while the case is open; nil when nobody is known, and after an erasure.
     package var owner: UserID?
     package var state: State
@@ -50,6 +52,10 @@ package struct RefundCase: Sendable, Equatable {
     package var outcome: Outcome?
     /// When Apple signed the decision.
     package var decidedAt: Date?
+    /// The part of the price that Apple gave back, in milliunits: 100,000 is all of it; nil where Apple did not tell.
+    ///
+    /// Kept when the refund is reversed.
+    package var revocationPercentage: Int32?
 
     /// Whether it takes an answer that is made at a time.
     package func takesAnswers(at now: Date) -> Bool {
@@ -99,14 +105,17 @@ package struct RefundCase: Sendable, Equatable {
 
     package init(
         id: String, app: String, environment: AppStoreEnvironment, transactionID: String, purchase: PurchaseFacts,
-        owner: UserID?, state: State, reason: String?, requestedAt: Date, openedAt: Date, deadline: Date,
-        requests: [Request], decline: Decline? = nil, outcome: Outcome? = nil, decidedAt: Date? = nil
+        terms: PurchaseTerms = PurchaseTerms(), owner: UserID?, state: State, reason: String?, requestedAt: Date,
+        openedAt: Date, deadline: Date,
+        requests: [Request], decline: Decline? = nil, outcome: Outcome? = nil, decidedAt: Date? = nil,
+        revocationPercentage: Int32? = nil
     ) {
         self.id = id
         self.app = app
         self.environment = environment
         self.transactionID = transactionID
         self.purchase = purchase
+        self.terms = terms
         self.owner = owner
         self.state = state
         self.reason = reason
@@ -117,5 +126,6 @@ package struct RefundCase: Sendable, Equatable {
         self.decline = decline
         self.outcome = outcome
         self.decidedAt = decidedAt
+        self.revocationPercentage = revocationPercentage
     }
 }

@@ -89,7 +89,7 @@ package struct ConsentSubject: Sendable, Equatable {
         self.init(
             app: delivery.app, user: delivery.user, transactionID: delivery.transactionID,
             environment: delivery.environment, purchase: delivery.purchase, madeAt: delivery.createdAt,
-            isByPolicy: delivery.caller == ConsumptionPolicy.caller)
+            isByPolicy: delivery.caller == RefundPolicy.caller)
     }
 
     /// What is known of a case's purchase.

@@ -12,6 +12,21 @@ package enum ConsumptionAnswer: Sendable, Equatable {
         case .v1: .v1
         }
     }
+
+    /// What it asks Apple for; nil where it leaves that to Apple.
+    ///
+    /// Version 1 knows no part of a refund.
+    package var refundPreference: ConsumptionV2.RefundPreference? {
+        switch self {
+        case .v2(let fields): fields.refundPreference
+        case .v1(let fields):
+            switch fields.refundPreference {
+            case 1: .grantFull
+            case 2: .decline
+            default: nil
+            }
+        }
+    }
 }
 
 /// The fields of Apple's `ConsumptionRequest`.

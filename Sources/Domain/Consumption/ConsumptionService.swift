@@ -26,13 +26,15 @@ package struct ConsumptionService: Sendable {
         package let idempotencyKey: IdempotencyKey?
         /// What must be the same in every request under one key.
         package let requestContent: [UInt8]
+        /// Set if the app's policy asks.
+        package let policy: PolicyTrace?
         /// What the request lets go while its caller waits for Apple; nil where nothing is bounded.
         package let slot: (any RequestSlot)?
 
         package init(
             caller: String, target: Target, answer: ConsumptionAnswer, environment: AppStoreEnvironment? = nil,
             deadline: Date? = nil, wait: Duration = .zero, idempotencyKey: IdempotencyKey? = nil,
-            requestContent: [UInt8] = [], slot: (any RequestSlot)? = nil
+            requestContent: [UInt8] = [], policy: PolicyTrace? = nil, slot: (any RequestSlot)? = nil
         ) {
             self.caller = caller
             self.target = target
@@ -42,6 +44,7 @@ package struct ConsumptionService: Sendable {
             self.wait = wait
             self.idempotencyKey = idempotencyKey
             self.requestContent = requestContent
+            self.policy = policy
             self.slot = slot
         }
     }
@@ -154,7 +157,8 @@ package struct ConsumptionService: Sendable {
             caller: request.caller, transactionID: subject.transactionID, environment: subject.environment,
             purchase: subject.purchase, version: verdict.answer.version, body: gateway.consumptionBody(verdict.answer),
             createdAt: createdAt, deadline: request.deadline ?? latest, requestedDeadline: request.deadline,
-            nextAttemptAt: createdAt, warnings: verdict.warnings + Self.warnings(subject.refundCase))
+            nextAttemptAt: createdAt, warnings: verdict.warnings + Self.warnings(subject.refundCase),
+            refundPreference: verdict.answer.refundPreference, policy: request.policy)
     }
 
     /// When an answer is made: while the time is in doubt, at least within that of the case that it answers.

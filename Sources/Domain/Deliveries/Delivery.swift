@@ -40,7 +40,7 @@ package struct Delivery: Sendable, Equatable {
     package var acceptedFor: UserID?
     /// Whose the purchase is at present, by the owner rule; told by the store, and nil when nobody is known.
     package var owner: UserID?
-    /// Who sent it here; `ConsumptionPolicy.caller` for answers that the app's policy gave.
+    /// Who sent it here; `RefundPolicy.caller` for answers that the app's policy gave.
     package let caller: String
     package let transactionID: String
     /// Nil until Apple has been asked where the transaction is.
@@ -69,6 +69,12 @@ package struct Delivery: Sendable, Equatable {
     package var failure: DeliveryFailure?
     /// When the state became final.
     package var endedAt: Date?
+    /// What it asks Apple for; nil where it leaves that to Apple.
+    ///
+    /// Kept when `body` is emptied.
+    package var refundPreference: ConsumptionV2.RefundPreference?
+    /// Set if the app's policy gave it.
+    package var policy: PolicyTrace?
 
     package init(
         id: String, app: String, caseID: String?, user: UserID?, acceptedFor: UserID? = nil,
@@ -76,7 +82,8 @@ package struct Delivery: Sendable, Equatable {
         environment: AppStoreEnvironment?, purchase: PurchaseFacts?, version: DeliveryVersion, body: [UInt8],
         state: State = .queued, createdAt: Date, deadline: Date, requestedDeadline: Date? = nil, nextAttemptAt: Date?,
         attempts: [DeliveryAttempt] = [], attemptCount: Int = 0, mayHaveReachedApple: Bool = false,
-        warnings: [String] = [], failure: DeliveryFailure? = nil, endedAt: Date? = nil
+        warnings: [String] = [], failure: DeliveryFailure? = nil, endedAt: Date? = nil,
+        refundPreference: ConsumptionV2.RefundPreference? = nil, policy: PolicyTrace? = nil
     ) {
         self.id = id
         self.app = app
@@ -101,6 +108,23 @@ package struct Delivery: Sendable, Equatable {
         self.warnings = warnings
         self.failure = failure
         self.endedAt = endedAt
+        self.refundPreference = refundPreference
+        self.policy = policy
+    }
+}
+
+/// Which rule of an app's policy gave an answer, and from which facts.
+package struct PolicyTrace: Sendable, Equatable {
+    package let rule: String
+    /// The names of the facts that it used, such as `consumptionPercentage`; their values are in what was sent.
+    package let facts: [String]
+    /// When the usage was so, by the report that was used; nil when none was.
+    package let usageAt: Date?
+
+    package init(rule: String, facts: [String], usageAt: Date?) {
+        self.rule = rule
+        self.facts = facts
+        self.usageAt = usageAt
     }
 }
 

@@ -181,7 +181,9 @@ extension CaseRules.Notice {
         else { return nil }
         self.init(
             message: message, notificationUUID: notification.notificationUUID, app: stored.app,
-            purchase: transaction.facts, signedAt: notification.signedAt ?? transaction.signedDate,
+            purchase: transaction.facts, terms: transaction.details.terms,
+            revocationPercentage: transaction.details.revocationPercentage,
+            signedAt: notification.signedAt ?? transaction.signedDate,
             receivedAt: stored.receivedAt)
     }
 }

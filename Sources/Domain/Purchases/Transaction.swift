@@ -70,7 +70,7 @@ package struct Transaction: Sendable {
     }
 }
 
-/// What a transaction says that no rule asks about, and that answers about receipts tell.
+/// What a transaction says beyond what the rules of purchases ask about.
 package struct TransactionDetails: Sendable, Equatable {
     package var quantity: Int?
     /// ISO 4217.
@@ -84,8 +84,36 @@ package struct TransactionDetails: Sendable, Equatable {
     package var offerDiscountType: String?
     /// Whether the customer has moved to a better subscription of the same group.
     package var isUpgraded = false
+    /// The part of the price that Apple gave back, in milliunits: 100,000 is all of it; nil where nothing was, or not told.
+    package var revocationPercentage: Int32?
 
     package init() {}
+
+    /// What the purchase cost, and where.
+    package var terms: PurchaseTerms { PurchaseTerms(price: price, currency: currency, storefront: storefront) }
+}
+
+/// What a purchase cost, and in which storefront, as Apple signed it; nil whatever Apple did not tell.
+package struct PurchaseTerms: Sendable, Hashable {
+    /// In thousandths of the currency.
+    package var price: Int64?
+    /// ISO 4217.
+    package var currency: String?
+    /// The storefront's country, ISO 3166-1 alpha-3.
+    package var storefront: String?
+
+    package init(price: Int64? = nil, currency: String? = nil, storefront: String? = nil) {
+        self.price = price
+        self.currency = currency
+        self.storefront = storefront
+    }
+
+    /// These, and what others tell beyond them.
+    func completed(by others: PurchaseTerms) -> PurchaseTerms {
+        PurchaseTerms(
+            price: price ?? others.price, currency: currency ?? others.currency,
+            storefront: storefront ?? others.storefront)
+    }
 }
 
 /// Identifies a purchase within an app.

@@ -11,6 +11,8 @@ package struct Refunds: Sendable {
     package let consent: ConsentService
     /// What services know of the use of purchases.
     package let usage: UsageService
+    /// How apps answer by themselves, and what they would have answered.
+    package let policies: PolicyTrial
     package let notifications: NotificationService
     package let dispatcher: DeliveryDispatcher
     package let processor: NotificationProcessor
@@ -70,6 +72,9 @@ package struct Refunds: Sendable {
         cases = CaseService(store: ports.cases, deliveries: ports.deliveries, ending: ending, now: clock.now)
         self.consent = consent
         usage = UsageService(store: ports.usage, now: clock.now)
+        policies = PolicyTrial(
+            policies: settings.refundPolicies, cases: ports.cases, usage: ports.usage, consents: ports.consents,
+            gateway: ports.appStore, now: clock.now)
         self.processor = processor
         let quarantine = NotificationQuarantine(
             verifier: ports.verifier, store: ports.quarantine, processor: processor, apps: settings.apps,
@@ -79,8 +84,9 @@ package struct Refunds: Sendable {
             verifier: ports.verifier, store: ports.notifications, quarantine: quarantine, processor: processor,
             retention: settings.retention.notifications, clock: clock)
         monitor = CaseMonitor(
-            store: ports.cases, deliveries: ports.deliveries, consents: ports.consents, consumption: consumption,
-            apps: settings.apps, policies: settings.consumptionPolicies, warnBefore: settings.warnBefore, clock: clock,
+            store: ports.cases, deliveries: ports.deliveries, consents: ports.consents, usage: ports.usage,
+            consumption: consumption, service: cases, apps: settings.apps, policies: settings.refundPolicies,
+            warnBefore: settings.warnBefore, clock: clock,
             logger: logger)
         history = settings.history.map { schedule in
             HistorySearch(

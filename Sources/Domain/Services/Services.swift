@@ -152,7 +152,7 @@ extension Services {
         /// How much of that wait Apple is given to say what the answer is about.
         package var consumptionLookUp: Duration = .seconds(2)
         /// What is answered for an app when nobody else does, by slug.
-        package var consumptionPolicies: [String: ConsumptionPolicy] = [:]
+        package var refundPolicies: [String: RefundPolicy] = [:]
         /// How long before its deadline an open case is warned of.
         package var warnBefore: [Duration] = []
         package var receipts = ReceiptPolicy()

@@ -128,14 +128,9 @@ extension FieldReader {
     ) -> Bool? {
         let expected = "`true` or `false`"
         guard let value = take(name, position, isRequired: isRequired, { expected }, error) else { return nil }
-        if position == .body {
-            guard case .boolean(let value) = value else { return refuse(value, name, expected, error) }
-            return value
-        }
-        guard case .string(let text) = value, let flag = Bool(text) else {
-            return refuse(name, "type", expected, error)
-        }
-        return flag
+        if case .boolean(let flag) = value { return flag }
+        guard spells(position), case .string(let text) = value else { return refuse(value, name, expected, error) }
+        return Bool(text) ?? refuse(name, "type", expected, error)
     }
 
     /// The customer's consent: anything but `true` is refused.
@@ -158,7 +153,7 @@ extension FieldReader {
         let number: Number?
         switch value {
         case .integer(let value): number = Number(exactly: value)
-        case .string(let text) where position != .body: number = Number(text)
+        case .string(let text) where spells(position): number = Number(text)
         case .number where value.isBeyondIntegers: number = nil
         default: return refuse(value, name, expected(), error)
         }
@@ -248,7 +243,7 @@ extension FieldReader {
     ) -> Value? {
         let name = "\(name)[\(index)]"
         guard case .object(let members) = element else { return refuse(element, name, expected, nil) }
-        var fields = FieldReader(body: members, prefix: qualified(name) + ".")
+        var fields = reader(of: members, prefix: qualified(name) + ".")
         let result = read(&fields)
         if !fields.isValid { _ = check { () throws(ServiceError) in throw fields.error } }
         return result

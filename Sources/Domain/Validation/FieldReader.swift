@@ -30,6 +30,7 @@ package struct FieldReader: Sendable {
     private var queryStart: Int?
     private var takesUnknown = false
     private var takesNulls = false
+    private var takesTexts = false
     private var violations: [Violation] = []
     /// The first failure of a check that is no broken rule of a field.
     private var refusal: ServiceError?
@@ -111,10 +112,18 @@ extension FieldReader {
         body = body.filter { $0.value != .null }
     }
 
+    /// Lets a text of the body, or of what it holds, stand for the number, `true` or `false` that it spells, as in a file whose
+    /// values are all texts.
+    package mutating func takeTexts() { takesTexts = true }
+
+    /// Whether a text at a position stands for what it spells.
+    func spells(_ position: Position) -> Bool { position != .body || takesTexts }
+
     /// A reader of what a field of the body holds, by the same rules.
     func reader(of members: [String: FieldValue], prefix: String) -> FieldReader {
         var fields = FieldReader(body: members, prefix: prefix)
         if takesNulls { fields.ignoreNulls() }
+        fields.takesTexts = takesTexts
         return fields
     }
 

@@ -16,7 +16,7 @@ extension FieldValue {
     }
 
     /// How many arrays and objects a value may be in for rules to look at what it holds: each level is read anew.
-    private static let maximumDepth = 3
+    private static let maximumDepth = 5
 
     /// Arrays and objects further in come empty: no rule looks at those.
     ///

@@ -56,6 +56,9 @@ struct CaseRoutes: Sendable {
         let time = CaseBody.Time(clock)
         return Answer.object(capacity: CaseBody.size + deliveries.count * DeliveryBody.size) { writer in
             CaseBody.write(refundCase, at: time, to: &writer)
+            // Beside the outcome: what was asked for, by the answer that Apple accepted.
+            let answer = deliveries.last { $0.state == .accepted }
+            writer.memberOrNull("refundPreference", answer?.refundPreference?.rawValue)
             writer.memberArray("deliveries") { writer in
                 for delivery in deliveries { writer.object { DeliveryBody.write(delivery, to: &$0) } }
             }
@@ -98,7 +101,7 @@ enum CaseBody {
         writer.memberOrNull("secondsLeft", time.now.flatMap { secondsLeft(of: refundCase, now: $0) })
         writer.member("requestedAt", Timestamp.text(refundCase.requestedAt))
         writer.member("openedAt", Timestamp.text(refundCase.openedAt))
-        writer.memberObject("purchase") { write(refundCase.purchase, to: &$0) }
+        writer.memberObject("purchase") { write(refundCase.purchase, refundCase.terms, to: &$0) }
         writer.memberArray("reminders") { writer in
             for request in refundCase.requests.dropFirst() { write(request, to: &writer) }
         }
@@ -113,6 +116,7 @@ enum CaseBody {
         }
         writer.memberOrNull("outcome", refundCase.outcome?.rawValue)
         writer.memberOrNull("decidedAt", refundCase.decidedAt.map(Timestamp.text))
+        writer.memberOrNull("revocationPercentage", refundCase.revocationPercentage.map(Int64.init))
     }
 
     /// What a problem tells of a case, so that its reader can pick one.
@@ -131,13 +135,16 @@ enum CaseBody {
         return max(0, Int64(refundCase.deadline.timeIntervalSince(now).rounded(.down)))
     }
 
-    private static func write(_ purchase: PurchaseFacts, to writer: inout JSONWriter) {
+    private static func write(_ purchase: PurchaseFacts, _ terms: PurchaseTerms, to writer: inout JSONWriter) {
         writer.member("originalTransactionId", purchase.originalTransactionID)
         writer.memberOrNull("appTransactionId", purchase.appTransactionID)
         writer.memberOrNull("appAccountToken", purchase.appAccountToken)
         writer.memberOrNull("productId", purchase.productID)
         writer.memberOrNull("type", purchase.productType?.rawValue)
         writer.member("purchaseDate", Timestamp.text(purchase.purchaseDate))
+        writer.memberOrNull("price", terms.price)
+        writer.memberOrNull("currency", terms.currency)
+        writer.memberOrNull("storefront", terms.storefront)
     }
 
     private static func write(_ request: RefundCase.Request, to writer: inout JSONWriter) {

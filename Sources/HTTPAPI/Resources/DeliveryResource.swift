@@ -80,6 +80,11 @@ enum DeliveryBody {
         writer.memberArray("warnings") { writer in
             for warning in delivery.warnings { writer.value(warning) }
         }
+        if let policy = delivery.policy {
+            writer.memberObject("policy") { write(policy, to: &$0) }
+        } else {
+            writer.memberNull("policy")
+        }
         if delivery.isReportShown {
             writer.memberRaw("report", delivery.body)
         } else {
@@ -104,6 +109,14 @@ enum DeliveryBody {
         writer.memberArray(name) { writer in
             for delivery in deliveries { writer.value(delivery.id) }
         }
+    }
+
+    private static func write(_ policy: PolicyTrace, to writer: inout JSONWriter) {
+        writer.member("rule", policy.rule)
+        writer.memberArray("facts") { writer in
+            for fact in policy.facts { writer.value(fact) }
+        }
+        writer.memberOrNull("usageAt", policy.usageAt.map(Timestamp.text))
     }
 
     private static func write(_ attempt: DeliveryAttempt, to writer: inout JSONWriter) {

@@ -8,11 +8,11 @@ import TestSupport
 struct CaseMonitorFixture: Sendable {
     let base: DeliveryFixture
     let log = RecordedLog()
-    let policies: [String: ConsumptionPolicy]
+    let policies: [String: RefundPolicy]
 
     /// Runs a test, and takes everything down again.
     static func with(
-        policies: [String: ConsumptionPolicy] = [:], machine: MachineClock? = nil,
+        policies: [String: RefundPolicy] = [:], machine: MachineClock? = nil,
         _ test: @Sendable (CaseMonitorFixture) async throws -> Void
     ) async throws {
         try await DeliveryFixture.with(isDispatching: false, machine: machine) { base in
@@ -20,12 +20,13 @@ struct CaseMonitorFixture: Sendable {
         }
     }
 
-    /// A policy that answers so many hours before the deadline.
-    static func policy(hours: Int = 2, percentage: Int32? = nil) -> ConsumptionPolicy {
-        ConsumptionPolicy(
-            beforeDeadline: .seconds(hours * 3600),
-            answer: ConsumptionV2(
-                deliveryStatus: .delivered, sampleContentProvided: true, consumptionPercentage: percentage))
+    /// A policy of one rule that states everything, and answers so many hours before the deadline.
+    static func policy(hours: Int = 2, percentage: Int32? = nil) -> RefundPolicy {
+        let statement = RefundRule.Statement(
+            deliveryStatus: .delivered, sampleContentProvided: true, consumptionPercentage: percentage)
+        return RefundPolicy(rules: [
+            RefundRule(name: "all", outcome: .answer(nil, statement), lead: .seconds(hours * 3600))
+        ])
     }
 
     var store: SQLiteStore { base.store.store }
@@ -35,7 +36,7 @@ struct CaseMonitorFixture: Sendable {
         var ports = base.ports
         ports.refunds.logger = log.logger
         var settings = Services.Settings(apps: AppCatalog([DeliveryFixture.app, DeliveryFixture.otherApp]))
-        settings.consumptionPolicies = policies
+        settings.refundPolicies = policies
         settings.warnBefore = [.seconds(6 * 3600), .seconds(3600)]
         let monitor = Services(ports: ports, settings: settings).refunds.monitor
         let task = Task { await monitor.run() }
@@ -64,6 +65,18 @@ struct CaseMonitorFixture: Sendable {
     func consent(of user: String, to transactionID: String) async throws {
         try await base.link(transactionID, to: user)
         try await base.record(user, isConsented: true)
+    }
+
+    /// Lets a service report the use of a purchase that was delivered.
+    func report(_ transactionID: String, _ percentage: Int32) async throws {
+        var facts = UsageFacts()
+        (facts.deliveryStatus, facts.sampleContentProvided) = (.delivered, false)
+        facts.consumptionPercentage = percentage
+        _ = try await store.recordUsage([
+            UsageReport(
+                app: "coins", subject: .transaction(transactionID, user: nil), environment: nil, facts: facts,
+                at: base.now, recordedAt: base.now, recordedBy: "game")
+        ])
     }
 
     var deliveries: [Delivery] {

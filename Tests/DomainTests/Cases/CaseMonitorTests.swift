@@ -68,7 +68,7 @@ struct CaseMonitorTests {
 }
 
 /// What policies answer.
-struct ConsumptionPolicyTests {
+struct PolicyResponderTests {
     @Test func `a policy answers so long before the deadline, once, if the owner's consent is on record`() async throws
     {
         try await CaseMonitorFixture.with(policies: ["coins": CaseMonitorFixture.policy(hours: 2)]) { fixture in
@@ -79,7 +79,7 @@ struct ConsumptionPolicyTests {
                 #expect(try await fixture.deliveries.isEmpty)
                 try await fixture.pass(hours: 0.2)
                 let delivery = try #require(try await fixture.deliveries.first)
-                #expect(delivery.caller == ConsumptionPolicy.caller && delivery.caseID == opened.id)
+                #expect(delivery.caller == RefundPolicy.caller && delivery.caseID == opened.id)
                 #expect(delivery.user == (try UserID("alice")) && delivery.deadline == opened.deadline)
                 for _ in 1...3 { try await fixture.pass(.seconds(60)) }
                 #expect(try await fixture.deliveries.count == 1)
@@ -151,18 +151,96 @@ struct ConsumptionPolicyTests {
         }
     }
 
-    @Test func `an answer that the rules refuse is told once for each case`() async throws {
+    @Test func `the percentage that a policy states is left out about subscriptions`() async throws {
         let policy = CaseMonitorFixture.policy(hours: 12, percentage: 50_000)
         try await CaseMonitorFixture.with(policies: ["coins": policy]) { fixture in
             try await fixture.consent(of: "alice", to: "1")
             _ = try await fixture.base.openCase(.sample(id: "1", type: .autoRenewableSubscription))
+            try await fixture.monitoring { try await fixture.pass(.seconds(60)) }
+            let body = try #require(try await fixture.deliveries.first).body
+            #expect(String(decoding: body, as: UTF8.self).contains("consumptionPercentage: nil"))
+        }
+    }
+
+    @Test func `a rule answers from what was reported, and its delivery tells which and from what`() async throws {
+        var used = RefundMatch()
+        used.consumptionPercentage = .init(atLeast: 1)
+        let policy = RefundPolicy(rules: [
+            RefundRule(name: "used", match: used, outcome: .answer(.decline, .init()), lead: nil),
+            RefundRule(name: "unused", outcome: .answer(.grantFull, .init()), lead: nil),
+        ])
+        try await CaseMonitorFixture.with(policies: ["coins": policy]) { fixture in
+            for id in ["1", "2", "3"] { try await fixture.consent(of: "alice", to: id) }
+            try await fixture.report("1", 40_000)
+            try await fixture.report("2", 0)
+            for id in ["1", "2", "3"] { _ = try await fixture.base.openCase(.sample(id: id)) }
             try await fixture.monitoring {
-                for _ in 1...3 { try await fixture.pass(.seconds(60)) }
+                let deliveries = try await fixture.deliveries
+                let preferences = Dictionary(
+                    uniqueKeysWithValues: deliveries.map { ($0.transactionID, $0.refundPreference) })
+                #expect(preferences == ["1": .decline, "2": .grantFull])
+                let policy = try #require(deliveries.first { $0.transactionID == "1" }?.policy)
+                #expect(policy.rule == "used" && policy.usageAt == fixture.base.now)
+                #expect(policy.facts == ["consumptionPercentage", "deliveryStatus", "sampleContentProvided"])
+                // What nobody reported is not answered, until somebody does.
+                try await fixture.report("3", 0)
+                try await fixture.pass(.seconds(60))
+                try await fixture.pass(.seconds(10))
+                #expect(try await fixture.deliveries.count == 3)
             }
-            let lines = fixture.log.lines("cannot answer")
-            #expect(lines.map { $0.metadata["reason"] } == ["invalid-request"])
-            #expect(lines.map { $0.metadata["fields"] } == ["consumptionPercentage"])
+        }
+    }
+
+    @Test func `a rule of silence declines the case, when its time has come`() async throws {
+        let policy = RefundPolicy(rules: [RefundRule(name: "never", outcome: .silence)])
+        try await CaseMonitorFixture.with(policies: ["coins": policy]) { fixture in
+            let opened = try await fixture.base.openCase(.sample(id: "1"))
+            try await fixture.monitoring {
+                try await fixture.pass(hours: 10.9)
+                #expect(try await fixture.state(of: opened) == .open)
+                try await fixture.pass(hours: 0.2)
+                let declined = try #require(try await fixture.store.refundCase(app: "coins", id: opened.id))
+                #expect(declined.state == .declined && declined.decline?.note == "never")
+                #expect(declined.decline?.caller == RefundPolicy.caller)
+            }
             #expect(try await fixture.deliveries.isEmpty)
+        }
+    }
+
+    @Test func `refunds of other purchases count, and those taken back do not`() async throws {
+        var often = RefundMatch()
+        often.refunds = .init(atLeast: 2)
+        let policy = RefundPolicy(rules: [
+            RefundRule(name: "often", match: often, outcome: .answer(.decline, .everything), lead: nil),
+            RefundRule(name: "rest", outcome: .answer(.grantFull, .everything), lead: nil),
+        ])
+        try await CaseMonitorFixture.with(policies: ["coins": policy]) { fixture in
+            for id in ["1", "2", "3", "4"] { try await fixture.consent(of: "alice", to: id) }
+            for id in ["1", "2"] {
+                try await fixture.store.take(.sample("refund-\(id)", type: "REFUND", transaction: .sample(id: id)))
+            }
+            _ = try await fixture.base.openCase(.sample(id: "3"))
+            try await fixture.monitoring {}
+            try await fixture.store.take(
+                .sample("back", type: "REFUND_REVERSED", at: 1, transaction: .sample(id: "1")))
+            _ = try await fixture.base.openCase(.sample(id: "4"))
+            try await fixture.monitoring {}
+            #expect(
+                Dictionary(
+                    uniqueKeysWithValues: try await fixture.deliveries.map { ($0.transactionID, $0.policy?.rule) })
+                    == ["3": "often", "4": "rest"])
+        }
+    }
+
+    @Test func `however many wait for consent, an older case has its turn`() async throws {
+        let policy = RefundPolicy(rules: [RefundRule(name: "all", outcome: .answer(nil, .everything), lead: nil)])
+        try await CaseMonitorFixture.with(policies: ["coins": policy]) { fixture in
+            try await fixture.consent(of: "alice", to: "first")
+            _ = try await fixture.base.openCase(.sample(id: "first"))
+            fixture.base.clock.advance(by: .seconds(60))
+            for number in 1...200 { _ = try await fixture.base.openCase(.sample(id: "n\(number)")) }
+            try await fixture.monitoring {}
+            #expect(try await fixture.deliveries.map(\.transactionID) == ["first"])
         }
     }
 
@@ -181,4 +259,9 @@ struct ConsumptionPolicyTests {
             #expect(fixture.log.lines("are watched again").count == 1)
         }
     }
+}
+
+extension RefundRule.Statement {
+    /// All that Apple requires.
+    fileprivate static let everything = RefundRule.Statement(deliveryStatus: .delivered, sampleContentProvided: false)
 }

@@ -254,7 +254,7 @@ extension FactOrderTests {
             try await fixture.record("alice", isConsented: true)
             let refundCase = try await fixture.openCase(purchase)
             let request = ConsumptionService.Request(
-                caller: ConsumptionPolicy.caller, target: .refundCase(refundCase.id), answer: DeliveryFixture.answer())
+                caller: RefundPolicy.caller, target: .refundCase(refundCase.id), answer: DeliveryFixture.answer())
             let call = UpstreamCall(app: app, environment: nil, deadline: ContinuousClock.now + Wait.limit)
             let delivery = try await fixture.consumption.send(request, call)
             #expect(try await fixture.store.store.obstacle(to: delivery, at: fixture.now).obstacle == nil)

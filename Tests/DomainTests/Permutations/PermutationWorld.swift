@@ -110,14 +110,14 @@ final class PermutationWorld: Sendable {
     private func answerByPolicy(_ fact: Fact, _ services: Services, _ store: SQLiteStore) async throws {
         try await process(store)
         let open = try await store.unansweredCases(
-            app: app.slug, environment: .production, deadlineBefore: .distantFuture, limit: 10)
-        guard let one = open.first, let owner = one.owner,
+            app: app.slug, CaseQuery(limit: 10), deadlineBefore: .distantFuture)
+        guard let one = open.first(where: { $0.owner != nil }), let owner = one.owner,
             try await store.consentHistory(app: app.slug, user: owner).last?.isConsented == true
         else {
             refused.withLock { _ = $0.insert(fact) }
             return
         }
-        try await send(fact, .refundCase(one.id), caller: ConsumptionPolicy.caller, services)
+        try await send(fact, .refundCase(one.id), caller: RefundPolicy.caller, services)
     }
 
     private func send(

@@ -6,7 +6,7 @@ import TestSupport
 struct DaemonProcess: Sendable {
     /// What it wrote, the latest lines only.
     final class Log: Sendable {
-        static let capacity = 400
+        static let capacity = 20_000
         private let lines = Mutex<[String]>([])
         private let capacity: Int
 
