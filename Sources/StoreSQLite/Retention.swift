@@ -18,8 +18,22 @@ extension SQLiteStore: StoreMaintenance {
         result.cases = try await remove(Retention.cases, policy.deliveries, at: now, limit)
         result.receipts = try await remove(Retention.receipts, policy.receipts, at: now, limit)
         result.usage = try await remove(Retention.usage, policy.usage, at: now, limit)
+        try await enforceSandboxRetention(policy.sandbox, &result, at: now, limit: limit)
         result.events = try await remove(Retention.events, policy.events, at: now, limit)
         return result
+    }
+
+    /// Removes what is left of the Sandbox, to the same limits.
+    private func enforceSandboxRetention(
+        _ lifetime: Duration, _ result: inout RetentionResult, at now: Date, limit: Int
+    ) async throws(ServiceError) {
+        result.notifications += try await remove(
+            Retention.sandboxNotifications, lifetime, at: now, limit - result.notifications)
+        result.deliveries += try await remove(
+            Retention.sandboxDeliveries, lifetime, at: now, limit - result.deliveries)
+        result.cases += try await remove(Retention.sandboxCases, lifetime, at: now, limit - result.cases)
+        result.receipts += try await remove(Retention.sandboxReceipts, lifetime, at: now, limit - result.receipts)
+        result.usage += try await remove(Retention.sandboxUsage, lifetime, at: now, limit - result.usage)
     }
 
     /// One transaction for each kind, so that none keeps other writes waiting for long.
@@ -138,8 +152,65 @@ enum Retention {
             """, end, limit)
     }
 
-    private static func remove(_ database: Database, _ sql: String, _ end: Date, _ limit: Int) throws -> Int {
+    fileprivate static func remove(_ database: Database, _ sql: String, _ end: Date, _ limit: Int) throws -> Int {
         try database.cachedStatement(sql: sql).execute(arguments: [end.milliseconds, limit])
         return database.changesCount
+    }
+}
+
+// What is the Sandbox's, by the same rules and by indexes of its own: testers' stories are over soon.
+
+extension Retention {
+    static func sandboxNotifications(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM notification WHERE position IN (
+                SELECT position FROM notification
+                WHERE environment = 'Sandbox' AND receivedAt < ? AND processedAt IS NOT NULL
+                ORDER BY receivedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    static func sandboxDeliveries(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM delivery WHERE id IN (
+                SELECT id FROM delivery WHERE environment = 'Sandbox' AND endedAt < ? ORDER BY endedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    static func sandboxCases(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM refundCase WHERE id IN (
+                SELECT id FROM refundCase
+                WHERE environment = 'Sandbox' AND closedAt < ?
+                    AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.caseId = refundCase.id)
+                ORDER BY closedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    static func sandboxReceipts(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM receipt WHERE position IN (
+                SELECT position FROM receipt
+                WHERE environment = 'Sandbox' AND updatedAt < ? AND nextAttemptAt IS NULL
+                ORDER BY updatedAt LIMIT ?)
+            """, end, limit)
+    }
+
+    static func sandboxUsage(_ database: Database, before end: Date, limit: Int) throws -> Int {
+        try remove(
+            database,
+            """
+            DELETE FROM usage WHERE position IN (
+                SELECT position FROM usage WHERE environment = 'Sandbox' AND recordedAt < ?
+                ORDER BY recordedAt LIMIT ?)
+            """, end, limit)
     }
 }

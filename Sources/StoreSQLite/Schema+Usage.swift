@@ -33,4 +33,13 @@ extension Schema {
         CREATE INDEX usageByUser ON usage (app, user) WHERE user IS NOT NULL;
         CREATE INDEX usageByTime ON usage (recordedAt);
         """
+
+    /// The indexes of migration 0025: what the Sandbox leaves behind, by the time from which on it is kept.
+    static let retentionOfSandbox = """
+        CREATE INDEX notificationOfSandbox ON notification (receivedAt) WHERE environment = 'Sandbox';
+        CREATE INDEX deliveryOfSandbox ON delivery (endedAt) WHERE environment = 'Sandbox' AND endedAt IS NOT NULL;
+        CREATE INDEX refundCaseOfSandbox ON refundCase (closedAt) WHERE environment = 'Sandbox' AND closedAt IS NOT NULL;
+        CREATE INDEX receiptOfSandbox ON receipt (updatedAt) WHERE environment = 'Sandbox';
+        CREATE INDEX usageOfSandbox ON usage (recordedAt) WHERE environment = 'Sandbox';
+        """
 }

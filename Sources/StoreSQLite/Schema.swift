@@ -195,6 +195,9 @@ enum Schema {
         migrator.registerMigration("0023 terms of cases, answers of policies") { database in
             try database.execute(sql: termsOfCases)
         }
+        migrator.registerMigration("0025 retention of the Sandbox") { database in
+            try database.execute(sql: retentionOfSandbox)
+        }
         return migrator
     }
 

@@ -30,7 +30,7 @@ struct ConfigurationDeliveriesTests {
             cases: { warnBefore: [30m, 10h] }
             notifications: { history: { interval: 10m, firstLookBack: 30d } }
             receipts: { acceptSHA1: true, keepRaw: true, usersPerTransaction: 9, wait: 1s }
-            retention: { notifications: 30d, deliveries: 365d, attempts: 30d, receipts: 90d, events: 7d }
+            retention: { notifications: 30d, deliveries: 365d, attempts: 30d, receipts: 90d, events: 7d, sandbox: 8d }
 
             """)
         #expect(configuration.deliveries == DeliveriesConfiguration(concurrency: 8, wait: .seconds(10)))
@@ -41,6 +41,7 @@ struct ConfigurationDeliveriesTests {
         #expect(configuration.retention.deliveries == .seconds(365 * 86_400))
         #expect(configuration.retention.events == .seconds(7 * 86_400))
         #expect(configuration.retention.receipts == .seconds(90 * 86_400))
+        #expect(configuration.retention.sandbox == .seconds(8 * 86_400))
         let receipts = configuration.receipts
         #expect(receipts.acceptSHA1)
         #expect(receipts.policy.keepsRawReceipts)
@@ -66,7 +67,8 @@ struct ConfigurationDeliveriesTests {
         ("retention: { notifications: 6d }", "retention.notifications"),
         ("retention: { deliveries: 1d }", "retention.deliveries"),
         ("retention: { attempts: 1h }", "retention.attempts"), ("retention: { events: 0s }", "retention.events"),
-        ("retention: { receipts: 1h }", "retention.receipts"), ("receipts: { acceptSHA1: yes }", "receipts.acceptSHA1"),
+        ("retention: { receipts: 1h }", "retention.receipts"), ("retention: { sandbox: 6d }", "retention.sandbox"),
+        ("receipts: { acceptSHA1: yes }", "receipts.acceptSHA1"),
         ("receipts: { usersPerTransaction: 0 }", "receipts.usersPerTransaction"),
         ("receipts: { wait: 61s }", "receipts.wait"), ("receipts: { raw: true }", "receipts.raw"),
         ("retention: { cases: 7d }", "retention.cases"),

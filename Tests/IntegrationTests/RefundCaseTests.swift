@@ -161,4 +161,34 @@ struct RefundCaseTests {
             #expect(try await fixture.refundCase(of: silent)["state"] == "open")
         }
     }
+
+    @Test func `a policy answers from what was reported, and tells by which rule`() async throws {
+        var used = RefundMatch()
+        used.consumptionPercentage = .init(atLeast: 50_000)
+        let policy = RefundPolicy(rules: [
+            RefundRule(name: "mostly-used", match: used, outcome: .answer(.decline, .init())),
+            RefundRule(name: "what-is-known", outcome: .answer(nil, .init())),
+        ])
+        try await DaemonFixture.with(.init(policy: policy, notifications: .webhook)) { fixture in
+            let (user, _, gems) = try await fixture.customer(in: .sandbox)
+            _ = try await fixture.consent(user, true)
+            let usage = """
+                {"deliveryStatus":"DELIVERED","sampleContentProvided":false,"consumptionPercentage":80000}
+                """
+            let reported = try await fixture.send(
+                "PUT", "\(DaemonFixture.app)/transactions/\(gems)/usage?environment=Sandbox", body: usage)
+            #expect(reported.status == 201)
+            _ = try await fixture.requestRefund(of: gems)
+            try await fixture.event("case.answered", about: gems)
+            let body = try #require(fixture.received(gems).first?.body)
+            #expect(body["consumptionPercentage"] == 80_000 && body["refundPreference"] == "DECLINE")
+            let id = try #require(try await fixture.refundCase(of: gems)["id"]?.string)
+            let found = try await fixture.send("GET", "\(DaemonFixture.app)/cases/\(id)").json
+            #expect(found["refundPreference"] == "DECLINE")
+            #expect(found["deliveries"]?.array?.first?["policy"]?["rule"] == "mostly-used")
+            let trial = try await fixture.send(
+                "POST", "\(DaemonFixture.app)/policies:try", body: "{}")
+            #expect(try trial.json["results"]?.array?.first?["rule"] == "mostly-used")
+        }
+    }
 }

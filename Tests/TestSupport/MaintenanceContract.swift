@@ -43,6 +43,24 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
             #expect(afterDeliveries.cases == 2 && afterDeliveries.deliveries == 1)
             #expect(try await store.delivery(app: "coins", id: "delivery") == nil)
         },
+        MaintenanceContract("what is the Sandbox's goes earlier, and nothing else with it") { store in
+            for environment in AppStoreEnvironment.allCases {
+                let id = environment.rawValue
+                let transaction = Transaction.sample(id: id, environment: environment)
+                try await store.take(.sample("a-\(id)", transaction: transaction))
+                if environment == .sandbox {
+                    try await queue(store, caseID: nil, transaction: id, environment: .sandbox)
+                }
+                try await store.take(.sample("b-\(id)", type: "REFUND", at: 1, transaction: transaction))
+            }
+            let result = try await remove(store, at: 31 * 24)
+            #expect(result.notifications == 2 && result.deliveries == 1 && result.cases == 1)
+            #expect(try await store.refundCases(app: "coins", CaseQuery()).map(\.environment) == [.production])
+            var policy = RetentionPolicy()
+            policy.deliveries = .seconds(86_400)
+            policy.sandbox = .seconds(100 * 86_400)
+            #expect(try await store.enforceRetention(policy, at: CaseModel.time(31 * 24), limit: 9).cases == 1)
+        },
         MaintenanceContract("what is not over stays, however old") { store in
             try await store.take(.sample("open"))
             let unprocessed = StoredNotification.sample("unprocessed", transaction: .sample(id: "2"))
@@ -104,9 +122,14 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
         try await store.enforceRetention(RetentionPolicy(), at: CaseModel.time(hour), limit: 100)
     }
 
-    private static func queue(_ store: any Store, caseID: String?) async throws {
+    private static func queue(
+        _ store: any Store, caseID: String?, transaction: String = "1000",
+        environment: AppStoreEnvironment = .production
+    ) async throws {
         let key = IdempotencyKey(caller: "shop", app: "coins", route: "/", key: "1")
-        guard case .created = try await store.accept(.sample("delivery", caseID: caseID, key: key)).decision else {
+        let draft = try DeliveryDraft.sample(
+            "delivery", caseID: caseID, transaction: transaction, environment: environment, key: key)
+        guard case .created = try await store.accept(draft).decision else {
             Issue.record("the delivery was not accepted")
             return
         }

@@ -95,13 +95,20 @@ apple:
 keys:
   - { id: $key, issuer: $issuer, file: $work/key.p8, state: active, apps: [coins] }
 apps:
-  coins: { bundleId: com.example.coins, appAppleId: 1234567890 }
+  coins:
+    bundleId: com.example.coins
+    appAppleId: 1234567890
+    # What Apple gets when nobody answers: from usage that was reported, and with consent on record.
+    refundPolicy:
+      - { rule: untouched, match: { consumptionPercentage: { below: 1 } }, answer: { refundPreference: GRANT_FULL } }
+      - { rule: mostly-used, match: { consumptionPercentage: { atLeast: 50000 } }, answer: { refundPreference: DECLINE } }
+      - { rule: what-is-known, answer: {} }
 callers:
   billing:
     tokenSHA256: "$digest"
     scopes:
       coins: ["consumption:write", "consumption:read", "consent:read", "consent:write", "refunds:read", "transactions:read",
-        "links:write", "notifications:read", "events:read", "limits:read", "receipts:read", "receipts:write"]
+        "links:write", "notifications:read", "events:read", "limits:read", "receipts:read", "receipts:write", "usage:write", "policies:read"]
 YAML
 "$bin/purser" config check "$work/purser.yaml"
 "$bin/purser" serve --config "$work/purser.yaml" >"$work/purser.log" 2>&1 &
@@ -187,6 +194,23 @@ say "She withdraws her consent: from the answer on nothing about her goes out, w
 ask 200 PUT /v1/apps/coins/users/alice/consent '{"consented":false,"source":"settings"}'
 ask 409 POST "/v1/apps/coins/transactions/$gems/consumption" \
     '{"customerConsented":true,"deliveryStatus":"DELIVERED","sampleContentProvided":false}'
+say "Bob has agreed that Apple is told. His game reports what became of his gems, by product: it knows none of Apple's ids"
+account=$(simulate POST /accounts '{"environment":"Sandbox"}' | member id)
+bobs=$(buy '"productId":"gems.100","type":"Consumable","price":4990,"currency":"EUR"')
+ask 201 PUT "/v1/apps/coins/users/bob/links/transactionId/$bobs"
+ask 200 PUT /v1/apps/coins/users/bob/consent '{"consented":true,"source":"checkout","wordingVersion":"3"}'
+ask 200 POST /v1/apps/coins/usage:batch \
+    '{"usage":[{"user":"bob","productId":"gems.100","deliveryStatus":"DELIVERED","sampleContentProvided":false,"consumptionPercentage":80000}]}'
+say "At three in the morning he asks for his money back. Nobody is there: the policy answers, from what the game reported"
+simulate POST "/transactions/$bobs/refund-request" '{"reason":"UNINTENDED_PURCHASE"}' >/dev/null
+follow case.answered
+say "Apple decides; the case shows what was asked for beside what came of it, and which rule asked"
+simulate POST "/transactions/$bobs/refund-decision" '{"outcome":"REFUND_DECLINED"}' >/dev/null
+follow case.decided
+ask 200 GET "/v1/apps/coins/cases?transactionId=$bobs"
+ask 200 GET "/v1/apps/coins/cases/$(member id <"$work/answer")"
+say "What would other rules have said of the latest cases?"
+ask 200 POST /v1/apps/coins/policies:try '{"rules":[{"rule":"generous","answer":{"refundPreference":"GRANT_FULL"}}]}'
 say "A request that breaks four rules is told all four"
 ask 400 POST /v1/apps/coins/users/alice/consumption \
     '{"customerConsented":false,"deliveryStatus":"LOST","sampleContentProvided":true,"consumptionPercentage":200000}'

@@ -189,6 +189,8 @@ package enum ConfigurationDefaults {
         static let usage = BoundedSetting.duration(policy.usage, in: .days(1)...longest)
         /// `retention.events`: from the time they happened on.
         static let events = BoundedSetting.duration(policy.events, in: .days(1)...longest)
+        /// `retention.sandbox`: from the same times on, of what is the Sandbox's.
+        static let sandbox = BoundedSetting.duration(policy.sandbox, in: .days(7)...longest)
     }
 
     /// `shutdown`: how the daemon stops.

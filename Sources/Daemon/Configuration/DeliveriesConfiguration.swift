@@ -84,6 +84,7 @@ extension ConfigurationParser {
         policy.attempts = setting(["retention", "attempts"], ConfigurationDefaults.Retention.attempts)
         policy.receipts = setting(["retention", "receipts"], ConfigurationDefaults.Retention.receipts)
         policy.usage = setting(["retention", "usage"], ConfigurationDefaults.Retention.usage)
+        policy.sandbox = setting(["retention", "sandbox"], ConfigurationDefaults.Retention.sandbox)
         policy.events = setting(["retention", "events"], ConfigurationDefaults.Retention.events)
         return policy
     }

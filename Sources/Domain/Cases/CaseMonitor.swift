@@ -153,7 +153,9 @@ struct CaseWarner: Sendable {
         guard left > 0, let threshold = thresholds.first(where: { left <= $0 / .seconds(1) }) else { return }
         if let earlier = warned.byCase[refundCase.id], earlier.threshold <= threshold { return }
         warned.byCase[refundCase.id] = Warned.Warning(threshold: threshold, deadline: refundCase.deadline)
-        logger.warning(
+        // Testers wait for nobody at night.
+        logger.log(
+            level: refundCase.environment == .production ? .warning : .info,
             "A refund case is still without an answer that Apple has accepted",
             metadata: [
                 "app": "\(refundCase.app)", "environment": "\(refundCase.environment.rawValue)",

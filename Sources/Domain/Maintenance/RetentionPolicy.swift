@@ -14,8 +14,16 @@ package struct RetentionPolicy: Sendable, Equatable {
     package var usage: Duration = .seconds(730 * 86_400)
     /// Events, from the time they happened on.
     package var events: Duration = .seconds(30 * 86_400)
+    /// Notifications, deliveries, cases, receipts and reports of usage of the Sandbox, from the same times on; what is kept for
+    /// less time anyway is not kept for longer.
+    package var sandbox: Duration = .seconds(30 * 86_400)
 
     package init() {}
+
+    /// How long notifications of an environment are kept.
+    package func notifications(in environment: AppStoreEnvironment) -> Duration {
+        environment == .sandbox ? min(notifications, sandbox) : notifications
+    }
 }
 
 /// What one batch of the retention removed.

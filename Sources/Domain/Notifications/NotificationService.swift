@@ -16,7 +16,7 @@ package struct NotificationService: Sendable {
     private let store: any NotificationStore
     private let quarantine: NotificationQuarantine
     private let processor: NotificationProcessor
-    private let retention: Duration
+    private let retention: RetentionPolicy
     private let clock: ServiceClock
 
     /// - Parameters:
@@ -28,7 +28,7 @@ package struct NotificationService: Sendable {
     ///   - clock: dates what comes in.
     package init(
         verifier: any NotificationVerifier, store: any NotificationStore, quarantine: NotificationQuarantine,
-        processor: NotificationProcessor, retention: Duration = RetentionPolicy().notifications,
+        processor: NotificationProcessor, retention: RetentionPolicy = RetentionPolicy(),
         clock: ServiceClock
     ) {
         self.verifier = verifier
@@ -96,7 +96,7 @@ package struct NotificationService: Sendable {
 
     private func isTooOld(_ notification: AppleNotification, at now: Date) -> Bool {
         guard let signedAt = notification.signedAt else { return false }
-        return now.timeIntervalSince(signedAt) > TimeInterval(retention.components.seconds)
+        return now.timeIntervalSince(signedAt) > retention.notifications(in: notification.environment) / .seconds(1)
     }
 }
 

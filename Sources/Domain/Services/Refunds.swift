@@ -82,7 +82,7 @@ package struct Refunds: Sendable {
         self.quarantine = quarantine
         notifications = NotificationService(
             verifier: ports.verifier, store: ports.notifications, quarantine: quarantine, processor: processor,
-            retention: settings.retention.notifications, clock: clock)
+            retention: settings.retention, clock: clock)
         monitor = CaseMonitor(
             store: ports.cases, deliveries: ports.deliveries, consents: ports.consents, usage: ports.usage,
             consumption: consumption, service: cases, apps: settings.apps, policies: settings.refundPolicies,
