@@ -72,7 +72,7 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         backlog: backlog,
         audit: { [audit = adapters.audit] in audit.status },
         now: services.clock.now, clock: clock, callers: callers, apple: adapters.client.health)
-    let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: usableCores())
+    let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let listeners = try await Listeners(
         configuration: configuration, services: services, proxy: adapters.client, health: health,
         metrics: adapters.metrics, eventLoops: eventLoops, logger: dependencies.logger
@@ -83,17 +83,6 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         services: lifecycle(
             adapters, services, configuration, dependencies, eventLoops, backlog, callers, health, listeners),
         eventLoops: eventLoops)
-}
-
-/// How many cores this process may use: what the machine has and its cgroup's quota leaves, and no more than the affinity that
-/// it was started with, as by `CPUAffinity=` or `AllowedCPUs=`; an event loop more than cores costs each request a switch.
-///
-/// Source: proc_pid_status(5), `Cpus_allowed`
-private func usableCores() -> Int {
-    let status = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8)) ?? ""
-    let mask = status.split(separator: "\n").first { $0.hasPrefix("Cpus_allowed:") }?.dropFirst("Cpus_allowed:".count)
-    let allowed = mask?.compactMap(\.hexDigitValue).reduce(0) { $0 + $1.nonzeroBitCount }
-    return max(1, min(System.coreCount, allowed ?? .max))
 }
 
 /// Everything that runs, in dependency order.
