@@ -172,6 +172,10 @@ test-systemd: programs ## Hold the service under a real systemd, that of PURSER_
 permutations: build ## Let facts about a purchase arrive in tens of thousands of orders, and compare every end with a model
 	PERMUTATIONS=long swift test --skip-build --disable-xctest --filter PermutationTests
 
+.PHONY: refund-report
+refund-report: build ## Compare refund reports with sums over a million cases, and tell what they take
+	REFUND_REPORT_CASES=1000000 swift test --skip-build --disable-xctest --filter StoreSQLiteTests.RefundReportTests
+
 # The rows that `make bench` measures (all of them by default), how often, and a file for the figures.
 ROWS ?=
 REPETITIONS ?= 5

@@ -50,7 +50,9 @@ package enum Routes {
         let refund = CaseRoutes(
             service: services.refunds.cases, tokens: services.purchases.pageTokens, clock: services.clock)
         let delivery = DeliveryRoutes(service: services.refunds.deliveries, tokens: services.purchases.pageTokens)
+        let report = RefundReportRoutes(service: services.refunds.reports)
         return [
+            Route(.get, "/v1/apps/{app}/refundReport", .consumptionRead, in: apps, handler: report.get),
             Route(.get, cases, .consumptionRead, in: apps, handler: refund.list),
             Route(.get, cases + "/{caseId}", .consumptionRead, in: apps, handler: refund.get),
             Route(

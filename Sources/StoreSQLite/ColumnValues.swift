@@ -43,6 +43,9 @@ final class OrderedRow: ColumnValues {
         return try row.decode(Value.self, atIndex: next)
     }
 
+    /// Leaves columns out.
+    func skip(_ count: Int) { next += count }
+
     private func name(at index: Int) -> String {
         let names = row.columnNames
         return names[names.index(names.startIndex, offsetBy: index)]

@@ -70,12 +70,17 @@ enum Retention {
             """, end, limit)
     }
 
-    /// A delivery takes its attempts with it.
+    /// A delivery takes its attempts with it, and stays as long as its case, whose answer it is.
     static func deliveries(_ database: Database, before end: Date, limit: Int) throws -> Int {
         try remove(
             database,
             """
-            DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE endedAt < ? ORDER BY endedAt LIMIT ?)
+            DELETE FROM delivery WHERE id IN (
+                SELECT id FROM delivery
+                WHERE endedAt < ?1 AND NOT EXISTS (
+                    SELECT 1 FROM refundCase
+                    WHERE refundCase.id = delivery.caseId AND (closedAt IS NULL OR closedAt >= ?1))
+                ORDER BY endedAt LIMIT ?2)
             """, end, limit)
     }
 

@@ -195,6 +195,24 @@ enum Schema {
         migrator.registerMigration("0023 terms of cases, answers of policies") { database in
             try database.execute(sql: termsOfCases)
         }
+        migrator.registerMigration("0024 refund requests by time, counts of decisions") { database in
+            try database.execute(
+                sql: """
+                    -- A report reads the cases of a span of time, in their order.
+                    CREATE INDEX refundCaseByRequest ON refundCase (app, environment, requestedAt);
+
+                    -- Decisions of Apple's since the store is there; retention takes nothing away.
+                    CREATE TABLE refundDecisionCount (
+                        app TEXT NOT NULL,
+                        environment TEXT NOT NULL,
+                        outcome TEXT NOT NULL,
+                        -- Of the answer that Apple had accepted; empty where there was none, or it told none.
+                        refundPreference TEXT NOT NULL,
+                        count INTEGER NOT NULL,
+                        PRIMARY KEY (app, environment, outcome, refundPreference)
+                    ) STRICT, WITHOUT ROWID;
+                    """)
+        }
         migrator.registerMigration("0025 retention of the Sandbox") { database in
             try database.execute(sql: retentionOfSandbox)
         }

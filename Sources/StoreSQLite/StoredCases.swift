@@ -191,12 +191,12 @@ struct CaseRow: Sendable {
         }
     }
 
-    private static func decline(_ row: Row) throws -> RefundCase.Decline? {
-        guard let at = try row.dateIfPresent("declineAt") else { return nil }
-        return RefundCase.Decline(
-            caller: try row.value("declineCaller"),
-            note: try row.value("declineNote", as: Data?.self).map { String(decoding: $0, as: UTF8.self) },
-            at: at)
+    /// The decision not to answer, read in the order `declineCaller`, `declineNote`, `declineAt`.
+    static func decline(_ row: some ColumnValues) throws -> RefundCase.Decline? {
+        let caller = try row.value("declineCaller", as: String?.self)
+        let note = try row.value("declineNote", as: Data?.self).map { String(decoding: $0, as: UTF8.self) }
+        let at = try row.dateIfPresent("declineAt")
+        return caller.flatMap { caller in at.map { RefundCase.Decline(caller: caller, note: note, at: $0) } }
     }
 
     /// A page of an app's cases, soonest deadline first.

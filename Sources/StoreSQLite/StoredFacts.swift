@@ -165,6 +165,8 @@ enum PurchaseRow {
             }
             applied.ended.add(try DeliveryRow.cancel([row], because: end, at: now, in: database))
         }
+        // Last: by now each answer is at its case.
+        try RefundDecisionRow.count(changes.notice, situation.cases.cases, in: database)
         return applied
     }
 }

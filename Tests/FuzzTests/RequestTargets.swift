@@ -39,6 +39,17 @@ let requestTargets = [
             try hold(again.wait(goesOn: goesOn) == wait, "what is told as applied is another wait")
         }
     },
+    FuzzTarget(name: "accept") { bytes in
+        let accept = AcceptHeader(
+            HTTPFields(bytes.parts.map { HTTPField(name: .accept, value: String(decoding: $0, as: UTF8.self)) }))
+        let types = ["text/csv", "application/json", "text/plain"]
+        for type in types {
+            try hold(!accept.prefers(type, over: type), "a type is preferred to itself")
+            for other in types where accept.prefers(type, over: other) {
+                try hold(!accept.prefers(other, over: type), "each of two types is preferred to the other")
+            }
+        }
+    },
     FuzzTarget(name: "page-token") { bytes in
         let coder = PageTokenCoder(
             authenticationCode: { content in

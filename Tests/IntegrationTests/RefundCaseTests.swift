@@ -41,6 +41,41 @@ struct RefundCaseTests {
         }
     }
 
+    @Test func `the report shows what was preferred beside what Apple decided`() async throws {
+        try await DaemonFixture.with(DaemonFixture.notified) { fixture in
+            let (answered, declined) = (try await fixture.customer(), try await fixture.customer())
+            _ = try await fixture.requestRefund(of: answered.transaction)
+            let other = try await fixture.requestRefund(of: declined.transaction, reason: .fulfillmentIssue)
+            let reply = try await fixture.send(
+                "POST", "\(DaemonFixture.app)/users/\(answered.user)/consumption",
+                body: DaemonFixture.consumption(("refundPreference", "DECLINE")))
+            #expect(reply.status == 200)
+            let id = try #require(other["id"]?.string)
+            #expect(try await fixture.send("POST", "\(DaemonFixture.app)/cases/\(id):decline").status == 200)
+            for (transaction, decision) in [
+                (answered.transaction, RefundRequest.Decision.decline),
+                (declined.transaction, .refund(percentage: 40_000)),
+            ] {
+                try fixture.simulator.state.decideRefund(of: transaction, decision)
+                try await fixture.event("case.decided", about: transaction)
+            }
+            let path = "\(DaemonFixture.app)/refundReport?groupBy=refundPreference&groupBy=reason"
+            let report = try await fixture.send("GET", path).json
+            let groups = try #require(report["groups"]?.array)
+            #expect(groups.map { $0["refundPreference"] } == [.null, "DECLINE"])
+            #expect(groups.map { $0["reason"] } == ["FULFILLMENT_ISSUE", "UNINTENDED_PURCHASE"])
+            #expect(
+                groups.map { $0["silent"]?["declined"] } == [1, 0] && groups.map { $0["answeredInTime"] } == [0, 1])
+            #expect(groups[0]["outcomes"]?["refunded"] == 1 && groups[1]["outcomes"]?["refundDeclined"] == 1)
+            let total = try #require(report["total"])
+            #expect(total["requests"] == 2 && total["outcomes"]?["undecided"] == 0)
+            let table = try await fixture.send("GET", path, ["Accept": "text/csv"])
+            let lines = String(decoding: table.body, as: UTF8.self).components(separatedBy: "\r\n")
+            #expect(lines.count == 4 && lines[0].hasPrefix("reason,refundPreference,currency,requests,"))
+            #expect(lines[2].hasPrefix("UNINTENDED_PURCHASE,DECLINE,"))
+        }
+    }
+
     @Test func `Apple's repetitions are reminders, and move no deadline`() async throws {
         try await DaemonFixture.with(DaemonFixture.notified) { fixture in
             let gems = try await fixture.customer().transaction

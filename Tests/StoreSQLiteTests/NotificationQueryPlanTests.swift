@@ -34,7 +34,7 @@ struct NotificationQueryPlanTests {
         let store = try await folder.open()
         let log = try await StatementLog(store)
         try await Self.listCases(of: store)
-        try await log.expectPlansWithoutWalks(ofAtLeast: 48)
+        try await log.expectPlansWithoutWalks(ofAtLeast: 53)
     }
 
     /// Lists cases in every combination of filters.
@@ -51,6 +51,13 @@ struct NotificationQueryPlanTests {
                 _ = try await store.refundCases(app: "coins", query)
             }
         }
+        try await forEachCombination(of: 2) { chosen in
+            var query = RefundReportQuery(environment: .production)
+            if chosen(0) { query.from = CaseModel.time(0) }
+            if chosen(1) { query.to = CaseModel.time(1) }
+            _ = try await store.refundReport(app: "coins", query)
+        }
+        _ = try await store.refundDecisions()
     }
 
     @Test func `nothing that is done with notifications, cases and events walks a whole table`() async throws {

@@ -112,6 +112,8 @@ private func lifecycle(
         CurlService(client: adapters.curl), CurlService(client: adapters.callbackCurl),
         PeriodicService.callbacks(
             CallbackGauges(store: adapters.store, metrics: adapters.metrics), clock: clock),
+        PeriodicService.refundDecisions(
+            RefundDecisionCounters(store: adapters.store, metrics: adapters.metrics), clock: clock),
         PeriodicService.tokens(adapters.minter, of: services.apps.all, clock: clock),
         PeriodicService.tokenUses(adapters.minter, of: services.apps.all, clock: clock),
     ]

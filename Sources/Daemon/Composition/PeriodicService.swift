@@ -77,6 +77,11 @@ extension PeriodicService {
         PeriodicService(every: .seconds(15), also: .first, clock: clock, work: gauges.show)
     }
 
+    /// Keeps the counters of Apple's decisions up.
+    static func refundDecisions(_ counters: RefundDecisionCounters, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(15), also: .first, clock: clock, work: counters.show)
+    }
+
     /// Keeps what was decided about keys, and which have taken over: each second, which is what a kill may forget, and at the
     /// end.
     static func keys(_ custodian: KeyCustodian, clock: C) -> PeriodicService {

@@ -24,6 +24,8 @@ enum MetricsHelp {
         "purser_cases_open": "Refund cases that Apple waits for an answer to, by app and environment.",
         "purser_case_nearest_deadline_seconds":
             "Time until the next deadline of an open case, below zero once it has passed; +Inf without one.",
+        "purser_refund_decisions":
+            "Decisions of Apple's about refunds, by app, environment, outcome, and the preference of the answer that Apple had accepted, or none.",
         "purser_clock_in_doubt":
             "1 while nobody can tell whether the machine's clock is right, so that nothing is sent, else 0.",
         "purser_clock_machine_ahead_seconds":

@@ -8,6 +8,8 @@ package struct Refunds: Sendable {
     package let consumptionWait: Duration
     package let deliveries: DeliveryService
     package let cases: CaseService
+    /// Tells what became of refund requests.
+    package let reports: RefundReportService
     package let consent: ConsentService
     /// What services know of the use of purchases.
     package let usage: UsageService
@@ -33,6 +35,7 @@ package struct Refunds: Sendable {
         package var quarantine: any QuarantineStore
         package var memory: any TransactionMemory
         package var usage: any UsageStore
+        package var reports: any RefundReportStore
         package var appStore: any AppStoreServerAPI
         package var verifier: any NotificationVerifier
         package var clock: ServiceClock
@@ -70,6 +73,7 @@ package struct Refunds: Sendable {
         deliveries = DeliveryService(
             store: ports.deliveries, transfers: transfers, waiters: waiters, now: clock.now)
         cases = CaseService(store: ports.cases, deliveries: ports.deliveries, ending: ending, now: clock.now)
+        reports = RefundReportService(store: ports.reports)
         self.consent = consent
         usage = UsageService(store: ports.usage, now: clock.now)
         policies = PolicyTrial(

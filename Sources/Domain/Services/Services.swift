@@ -62,7 +62,8 @@ package struct Services: Sendable {
 extension Services {
     /// All that a store must be.
     package typealias Store = CallbackStore & CallerStore & CaseStore & ConsentStore & DeliveryStore & EventStore
-        & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & TransactionMemory
+        & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & RefundReportStore & StoreMaintenance
+        & TransactionMemory
         & UsageStore
 
     /// What services need of the world, group by group; any of it can be replaced by itself.
@@ -121,7 +122,7 @@ extension Services {
             self.clock = clock
             refunds = Refunds.Ports(
                 deliveries: store, cases: store, consents: store, links: store, notifications: store,
-                quarantine: store, memory: store, usage: store,
+                quarantine: store, memory: store, usage: store, reports: store,
                 appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(

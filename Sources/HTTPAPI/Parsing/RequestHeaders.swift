@@ -11,14 +11,14 @@ struct PreferHeader: Sendable {
 
     init(_ headers: HTTPFields) {
         var hasWait = false
-        for preference in headers[values: .prefer].flatMap({ Self.split($0, at: ",") }) {
+        for preference in headers[values: .prefer].flatMap({ HeaderText.split($0, at: ",") }) {
             // What follows a semicolon are parameters, of which neither has any.
-            let pair = Self.split(preference, at: ";")[0].split(separator: "=", maxSplits: 1)
-            switch pair.first.map({ Self.trim($0).lowercased() }) {
+            let pair = HeaderText.split(preference, at: ";")[0].split(separator: "=", maxSplits: 1)
+            switch pair.first.map({ HeaderText.trim($0).lowercased() }) {
             // Of several, only the first counts.
             case "wait" where !hasWait:
                 hasWait = true
-                wait = pair.count == 2 ? Self.seconds(Self.trim(pair[1])) : nil
+                wait = pair.count == 2 ? Self.seconds(HeaderText.trim(pair[1])) : nil
             case "respond-async": respondsAsync = true
             default: break
             }
@@ -46,8 +46,46 @@ struct PreferHeader: Sendable {
         return Int(digits)
     }
 
+}
+
+/// The media types that a client takes.
+///
+/// Source: RFC 9110 section 12.5.1. Parameters of media types other than their weight do not count; a weight that cannot be read
+/// is left out.
+struct AcceptHeader: Sendable {
+    /// In thousandths, by type in lower case; the greatest where one is given several times.
+    private var weights: [String: Int] = [:]
+
+    init(_ headers: HTTPFields) {
+        for element in headers[values: .accept].flatMap({ HeaderText.split($0, at: ",") }) {
+            let parts = HeaderText.split(element, at: ";").map(HeaderText.trim)
+            guard let type = parts.first?.lowercased(), !type.isEmpty else { continue }
+            let weight = parts.dropFirst().lazy.compactMap(Self.weight).first ?? 1000
+            weights[type] = max(weights[type] ?? 0, weight)
+        }
+    }
+
+    /// Whether the client would rather have one type than another.
+    func prefers(_ type: String, over other: String) -> Bool { weight(of: type) > weight(of: other) }
+
+    /// How much a type is wanted, in thousandths: by the most precise range that it is in.
+    private func weight(of type: String) -> Int {
+        let range = type.prefix { $0 != "/" } + "/*"
+        return weights[type] ?? weights[String(range)] ?? weights["*/*"] ?? (weights.isEmpty ? 1000 : 0)
+    }
+
+    /// The weight that a parameter gives, such as `q=0.5`; nil for any other parameter.
+    private static func weight(_ parameter: Substring) -> Int? {
+        guard let match = parameter.wholeMatch(of: /[qQ]=(?:0(?:\.([0-9]{0,3}))?|1(?:\.0{0,3})?)/) else { return nil }
+        guard let digits = match.1 else { return parameter.utf8.dropFirst(2).first == UInt8(ascii: "1") ? 1000 : 0 }
+        return Int(digits + String(repeating: "0", count: 3 - digits.count))
+    }
+}
+
+/// What lists in header fields are made of (RFC 9110 section 5.6).
+private enum HeaderText {
     /// The parts between separators that stand outside quotes; at least one.
-    private static func split(_ text: some StringProtocol, at separator: Character) -> [Substring] {
+    static func split(_ text: some StringProtocol, at separator: Character) -> [Substring] {
         var isQuoted = false
         return Substring(text).split(omittingEmptySubsequences: false) { character in
             if character == "\"" { isQuoted.toggle() }
@@ -55,7 +93,8 @@ struct PreferHeader: Sendable {
         }
     }
 
-    private static func trim(_ text: Substring) -> Substring {
+    /// The text without blanks around it.
+    static func trim(_ text: Substring) -> Substring {
         let isSpace = { (character: Character) in character == " " || character == "\t" }
         let end = text.lastIndex { !isSpace($0) }.map(text.index(after:)) ?? text.startIndex
         return text[..<end].drop(while: isSpace)
