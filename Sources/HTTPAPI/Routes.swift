@@ -19,6 +19,7 @@ package enum Routes {
             service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
         let overview = UserOverviewRoutes(
             service: services.purchases.overview, consent: services.refunds.consent, cases: services.refunds.cases)
+        let export = UserExportRoutes(service: services.purchases.export, receipts: services.purchases.receipts)
         let purchases = UserPurchasesRoutes(service: services.purchases.lists)
         let subscriptions = SubscriptionRoutes(
             gateway: services.appStore, service: services.purchases.subscriptions)
@@ -27,6 +28,7 @@ package enum Routes {
         return [
             Route(.get, user, anyOf: UserOverview.scopes, in: apps, handler: overview.get),
             Route(.delete, user, .usersErase, in: apps, handler: consent.erase),
+            Route(.get, user + ":export", .usersExport, in: apps, handler: export.get),
             Route(.get, user + "/consent", .consentRead, in: apps, handler: consent.get),
             Route(.put, user + "/consent", .consentWrite, in: apps, body: .json, handler: consent.record),
             Route(

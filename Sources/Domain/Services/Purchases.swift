@@ -4,6 +4,8 @@ package import Logging
 /// What is known of users and of what they bought.
 package struct Purchases: Sendable {
     package let overview: UserOverviewService
+    /// Everything that is kept of a user, for the user.
+    package let export: UserExportService
     package let lists: UserPurchasesService
     package let subscriptions: UserSubscriptionsService
     package let batch: TransactionBatchService
@@ -21,6 +23,7 @@ package struct Purchases: Sendable {
         package var links: any LinkStore
         package var memory: any TransactionMemory
         package var receipts: any ReceiptStore
+        package var exports: any UserExportStore
         package var receiptReader: any ReceiptReader
         package var appStore: any AppStoreServerAPI
         package var signedData: any SignedDataChecker
@@ -39,6 +42,7 @@ package struct Purchases: Sendable {
         let now = ports.clock.now
         overview = UserOverviewService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
+        export = UserExportService(store: ports.exports, audit: audit, now: now)
         lists = UserPurchasesService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, snapshots: snapshots,
             tokens: ports.pageTokens, now: now, makeSnapshotID: ports.makeSnapshotID)
