@@ -22,7 +22,8 @@ package enum Routes {
         let export = UserExportRoutes(service: services.purchases.export, receipts: services.purchases.receipts)
         let purchases = UserPurchasesRoutes(service: services.purchases.lists)
         let subscriptions = SubscriptionRoutes(
-            gateway: services.appStore, service: services.purchases.subscriptions)
+            gateway: services.appStore, service: services.purchases.subscriptions, stored: services.purchases.stored,
+            now: services.clock.now)
         let links = LinkRoutes(service: services.purchases.links)
         let consent = ConsentRoutes(service: services.refunds.consent)
         return [
@@ -129,9 +130,12 @@ package enum Routes {
         let consumption = ConsumptionRoutes(
             service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
         let transactions = TransactionRoutes(
-            gateway: gateway, batch: services.purchases.batch, tokens: services.purchases.tokens)
+            gateway: gateway, batch: services.purchases.batch, tokens: services.purchases.tokens,
+            stored: services.purchases.stored)
         let lists = TransactionListRoutes(gateway: gateway)
-        let subscriptions = SubscriptionRoutes(gateway: gateway, service: services.purchases.subscriptions)
+        let subscriptions = SubscriptionRoutes(
+            gateway: gateway, service: services.purchases.subscriptions, stored: services.purchases.stored,
+            now: services.clock.now)
         let extensions = ExtensionRoutes(gateway: gateway)
         let signedData = SignedDataRoutes(service: services.purchases.signedData)
         return [

@@ -2,6 +2,27 @@ import Domain
 import Foundation
 import GRDB
 
+/// Under which names a user is known, as one transaction sees it.
+struct UserNames {
+    /// Every spelling of the user's id, the given one included.
+    let spellings: [UserID]
+    /// The `appAccountToken`s that are the user's at present, in lower case: those that are linked, and its id if it is one.
+    let tokens: [String]
+    /// The identifiers that the user's links name, ended ones included, and its id as a token.
+    let linked: Set<LinkTarget>
+
+    init(of user: UserID, app: String, in database: Database) throws {
+        spellings = try OwnerQuery.spellings(of: user, app: app, in: database)
+        let links = try spellings.flatMap { try LinkRow.list(of: $0, app: app, from: database).map(\.link) }
+        tokens = Array(
+            Set(
+                links.filter { $0.isInForce && $0.target.kind == .appAccountToken }.map(\.target.value)
+                    + (user.isUUID ? [user.folded] : []))
+        ).sorted()
+        linked = try Set(spellings.flatMap { try UserDeliveries.targets(of: $0, app: app, in: database) })
+    }
+}
+
 /// What is a user's, as one transaction sees it: the rows that an erasure removes or changes, and that an export shows.
 struct UserFootprint {
     /// A table whose rows name a user in their column `user`, which alone tells whose they are.
@@ -15,12 +36,7 @@ struct UserFootprint {
 
     let app: String
     let user: UserID
-    /// Every spelling of the user's id, the given one included.
-    let spellings: [UserID]
-    /// The `appAccountToken`s that are the user's at present, in lower case: those that are linked, and its id if it is one.
-    let tokens: [String]
-    /// The identifiers that the user's links name, ended ones included, and its id as a token.
-    let linked: Set<LinkTarget>
+    let names: UserNames
     /// Oldest first.
     let deliveries: [DeliveryRow]
     /// Those that the owner rule gives to the user now, and those whose owner it was told to be.
@@ -33,15 +49,8 @@ struct UserFootprint {
     init(of user: UserID, app: String, in database: Database) throws {
         self.app = app
         self.user = user
-        let spellings = try OwnerQuery.spellings(of: user, app: app, in: database)
-        self.spellings = spellings
-        let links = try spellings.flatMap { try LinkRow.list(of: $0, app: app, from: database).map(\.link) }
-        tokens = Array(
-            Set(
-                links.filter { $0.isInForce && $0.target.kind == .appAccountToken }.map(\.target.value)
-                    + (user.isUUID ? [user.folded] : []))
-        ).sorted()
-        linked = try Set(spellings.flatMap { try UserDeliveries.targets(of: $0, app: app, in: database) })
+        names = try UserNames(of: user, app: app, in: database)
+        let (spellings, tokens, linked) = (names.spellings, names.tokens, names.linked)
         deliveries = try UserDeliveries.list(of: user, app: app, .all, in: database)
         cases = try Self.cases(of: user, spellings, linked, app: app, in: database)
         let purchases = Self.purchases(deliveries, cases)
@@ -54,6 +63,10 @@ struct UserFootprint {
         quarantined = try QuarantineRow.positions(of: linked.union(purchases), app: app, in: database)
         receipts = try ReceiptRow.positions(of: spellings, app: app, in: database)
     }
+
+    var spellings: [UserID] { names.spellings }
+    var tokens: [String] { names.tokens }
+    var linked: Set<LinkTarget> { names.linked }
 
     /// The identifiers by which the user's purchases are recognised, also when their rows have lost the token.
     var targets: Set<LinkTarget> { linked.union(Self.purchases(deliveries, cases)) }

@@ -8,6 +8,8 @@ package struct Purchases: Sendable {
     package let export: UserExportService
     package let lists: UserPurchasesService
     package let subscriptions: UserSubscriptionsService
+    /// What is kept of purchases, for when Apple cannot be asked.
+    package let stored: StoredStateService
     package let batch: TransactionBatchService
     package let links: LinkService
     package let tokens: TokenService
@@ -24,6 +26,7 @@ package struct Purchases: Sendable {
         package var memory: any TransactionMemory
         package var receipts: any ReceiptStore
         package var exports: any UserExportStore
+        package var storedState: any StoredStateStore
         package var receiptReader: any ReceiptReader
         package var appStore: any AppStoreServerAPI
         package var signedData: any SignedDataChecker
@@ -48,6 +51,7 @@ package struct Purchases: Sendable {
             tokens: ports.pageTokens, now: now, makeSnapshotID: ports.makeSnapshotID)
         subscriptions = UserSubscriptionsService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
+        stored = StoredStateService(store: ports.storedState)
         batch = TransactionBatchService(gateway: ports.appStore)
         links = LinkService(store: ports.links, audit: audit, now: now)
         tokens = TokenService(gateway: ports.appStore, links: ports.links, now: now, logger: ports.logger)

@@ -62,8 +62,8 @@ package struct Services: Sendable {
 extension Services {
     /// All that a store must be.
     package typealias Store = CallbackStore & CallerStore & CaseStore & ConsentStore & DeliveryStore & EventStore
-        & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & TransactionMemory
-        & UsageStore & UserExportStore
+        & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & StoreMaintenance & StoredStateStore
+        & TransactionMemory & UsageStore & UserExportStore
 
     /// What services need of the world, group by group; any of it can be replaced by itself.
     package struct Ports: Sendable {
@@ -125,7 +125,8 @@ extension Services {
                 appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(
-                links: store, memory: store, receipts: store, exports: store, receiptReader: receiptReader,
+                links: store, memory: store, receipts: store, exports: store, storedState: store,
+                receiptReader: receiptReader,
                 appStore: appStore, signedData: signedData, pageTokens: pageTokens, clock: clock,
                 makeSnapshotID: makeSnapshotID,
                 makeID: makeID, digest: digest,
