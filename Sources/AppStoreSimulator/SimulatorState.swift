@@ -15,7 +15,7 @@ package final class SimulatorState: Sendable {
         var received = ReceivedLog()
         var pageSize = SimulatorState.defaultPageSize
         var outbox: NotificationOutbox
-        var refundRequests = RefundRequestStore()
+        var refundRequests: RefundRequestStore
         var messaging = RetentionMessaging()
         var advancedCommerce = AdvancedCommerceLedger()
 
@@ -23,6 +23,7 @@ package final class SimulatorState: Sendable {
             world = World(seed: seed)
             faults = FaultSchedule(seed: seed)
             outbox = NotificationOutbox(seed: seed)
+            refundRequests = RefundRequestStore(seed: seed)
         }
     }
 

@@ -73,7 +73,8 @@ package enum ProblemResponse {
         case .missingScope: .forbidden
         case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerNotFound,
             .callerCredentialNotFound, .keyNotFound, .caseNotFound,
-            .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound, .callbackNotFound:
+            .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound, .nothingStored,
+            .callbackNotFound:
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .callerConflict,
@@ -123,6 +124,7 @@ package enum ProblemResponse {
         case .appNotFound: "No such app"
         case .linkNotFound: "No such link"
         case .orderNotFound: "No such order"
+        case .nothingStored: "Nothing is stored"
         case .callerNotFound: "No such caller"
         case .callerCredentialNotFound: "The caller has no such credential"
         case .callerConflict: "The caller cannot be changed so"

@@ -93,6 +93,9 @@ extension FieldReader {
     /// Whether `version=1` asks for Apple's deprecated endpoint.
     mutating func wantsVersion1() -> Bool { choice("version", ["1", "2"]) == "1" }
 
+    /// Whether `source=stored` asks for what is kept, and for nothing else.
+    mutating func wantsStored() -> Bool { choice("source", ["live", "stored"]) == "stored" }
+
     /// A query parameter that can only be one of these.
     private mutating func choice(_ name: String, _ choices: [String]) -> String? {
         guard let text = text(name, in: .query) else { return nil }

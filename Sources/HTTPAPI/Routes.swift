@@ -19,14 +19,17 @@ package enum Routes {
             service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
         let overview = UserOverviewRoutes(
             service: services.purchases.overview, consent: services.refunds.consent, cases: services.refunds.cases)
+        let export = UserExportRoutes(service: services.purchases.export, receipts: services.purchases.receipts)
         let purchases = UserPurchasesRoutes(service: services.purchases.lists)
         let subscriptions = SubscriptionRoutes(
-            gateway: services.appStore, service: services.purchases.subscriptions)
+            gateway: services.appStore, service: services.purchases.subscriptions, stored: services.purchases.stored,
+            now: services.clock.now)
         let links = LinkRoutes(service: services.purchases.links)
         let consent = ConsentRoutes(service: services.refunds.consent)
         return [
             Route(.get, user, anyOf: UserOverview.scopes, in: apps, handler: overview.get),
             Route(.delete, user, .usersErase, in: apps, handler: consent.erase),
+            Route(.get, user + ":export", .usersExport, in: apps, handler: export.get),
             Route(.get, user + "/consent", .consentRead, in: apps, handler: consent.get),
             Route(.put, user + "/consent", .consentWrite, in: apps, body: .json, handler: consent.record),
             Route(
@@ -129,9 +132,12 @@ package enum Routes {
         let consumption = ConsumptionRoutes(
             service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
         let transactions = TransactionRoutes(
-            gateway: gateway, batch: services.purchases.batch, tokens: services.purchases.tokens)
+            gateway: gateway, batch: services.purchases.batch, tokens: services.purchases.tokens,
+            stored: services.purchases.stored)
         let lists = TransactionListRoutes(gateway: gateway)
-        let subscriptions = SubscriptionRoutes(gateway: gateway, service: services.purchases.subscriptions)
+        let subscriptions = SubscriptionRoutes(
+            gateway: gateway, service: services.purchases.subscriptions, stored: services.purchases.stored,
+            now: services.clock.now)
         let extensions = ExtensionRoutes(gateway: gateway)
         let signedData = SignedDataRoutes(service: services.purchases.signedData)
         return [

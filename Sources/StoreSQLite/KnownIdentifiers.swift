@@ -52,6 +52,18 @@ enum KnownIdentifierRow {
             .flatMap { try $0.value("appTransactionId") }
     }
 
+    /// The identifiers of an Apple Account, in one environment.
+    static func identifiers(
+        ofAccount account: String, app: String, _ environment: AppStoreEnvironment, limit: Int, in database: Database
+    ) throws -> [String] {
+        try String.fetchAll(
+            database.cachedStatement(
+                sql: """
+                    SELECT identifier FROM knownIdentifier WHERE app = ? AND appTransactionId = ? AND environment = ?
+                    LIMIT ?
+                    """), arguments: [app, account, environment.rawValue, limit])
+    }
+
     /// Records what was learnt, and forgets the oldest beyond a maximum.
     static func remember(
         _ entries: [KnownIdentifier], app: String, keeping maximum: Int, in database: Database

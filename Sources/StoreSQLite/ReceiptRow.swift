@@ -179,29 +179,29 @@ extension ReceiptRow {
     }
 
     /// Removes a user from receipts, and with the user whatever was sent for it; what Apple signed stays.
-    ///
-    /// - Returns: how many there were.
-    static func erase(_ spellings: [UserID], app: String, in database: Database) throws -> Int {
-        var count = 0
+    static func erase(_ positions: [Int64], of spellings: [UserID], app: String, in database: Database) throws {
+        for position in positions {
+            try database.cachedStatement(
+                sql: """
+                    UPDATE receipt SET user = NULL, countryCode = NULL, identifierForVendor = NULL, ipAddress = NULL,
+                        metadata = NULL
+                    WHERE position = ?
+                    """
+            ).execute(arguments: [position])
+            try database.cachedStatement(sql: "UPDATE receiptContent SET raw = NULL WHERE position = ?")
+                .execute(arguments: [position])
+        }
         for user in spellings {
-            let positions = try Int64.fetchAll(
-                database, sql: "SELECT position FROM receipt WHERE app = ? AND user = ?",
-                arguments: [app, LinkRow.bytes(user)])
-            for position in positions {
-                try database.cachedStatement(
-                    sql: """
-                        UPDATE receipt SET user = NULL, countryCode = NULL, identifierForVendor = NULL, ipAddress = NULL,
-                            metadata = NULL
-                        WHERE position = ?
-                        """
-                ).execute(arguments: [position])
-                try database.cachedStatement(sql: "UPDATE receiptContent SET raw = NULL WHERE position = ?")
-                    .execute(arguments: [position])
-            }
             try database.cachedStatement(sql: "DELETE FROM receiptUser WHERE app = ? AND user = ?")
                 .execute(arguments: [app, Data(user.folded.utf8)])
-            count += positions.count
         }
-        return count
+    }
+
+    /// The identifiers of purchases that came in a user's name.
+    static func purchases(of user: UserID, app: String, in database: Database) throws -> [String] {
+        try String.fetchAll(
+            database.cachedStatement(
+                sql: "SELECT identifier FROM receiptUser WHERE app = ? AND user = ? ORDER BY identifier"),
+            arguments: [app, Data(user.folded.utf8)])
     }
 }

@@ -34,20 +34,27 @@ extension SQLiteStore: ConsentStore {
 
     package func rescissions(app: String, user: UserID) async throws(ServiceError) -> [GuardianRescission] {
         try await read("read what guardians rescinded") { [tombstones] database in
-            guard try RescissionRow.hasAny(app: app, nil, in: database) else { return [] }
-            let lifted = try ConsentRow.guardianConsent(app: app, user: user, before: nil, from: database)
-            return try LinkRow.accounts(of: user, app: app, from: database).compactMap { account in
-                try RescissionRow.latest(
-                    of: account.id, app: app, account.environment, tombstones, in: database
-                ).map { GuardianRescission(environment: account.environment, at: $0) }
-            }
-            .filter { $0.at >= lifted ?? .distantPast }.sorted { $0.at < $1.at }
+            try ConsentQuery.rescissions(of: user, app: app, tombstones, in: database)
         }
     }
 }
 
 /// Whether somebody's withdrawal stands against an answer, by `ConsentRules`, as one transaction sees links and consent.
 enum ConsentQuery {
+    /// What guardians rescinded for the Apple Accounts of a user and nobody has lifted since, latest last.
+    static func rescissions(
+        of user: UserID, app: String, _ tombstones: Tombstones, in database: Database
+    ) throws -> [GuardianRescission] {
+        guard try RescissionRow.hasAny(app: app, nil, in: database) else { return [] }
+        let lifted = try ConsentRow.guardianConsent(app: app, user: user, before: nil, from: database)
+        return try LinkRow.accounts(of: user, app: app, from: database).compactMap { account in
+            try RescissionRow.latest(
+                of: account.id, app: app, account.environment, tombstones, in: database
+            ).map { GuardianRescission(environment: account.environment, at: $0) }
+        }
+        .filter { $0.at >= lifted ?? .distantPast }.sorted { $0.at < $1.at }
+    }
+
     static func objection(
         to subject: ConsentSubject, _ tombstones: Tombstones, in database: Database
     ) throws -> ConsentObjection? {
@@ -141,13 +148,11 @@ enum ConsentRow {
             .filter { $0 <= end ?? .distantFuture }.max()
     }
 
-    /// Removes every record of a user.
-    ///
-    /// - Returns: how many there were.
-    static func remove(app: String, user: UserID, from database: Database) throws -> Int {
-        try database.execute(
-            sql: "DELETE FROM consent WHERE app = ? AND user = ?", arguments: [app, LinkRow.bytes(user)])
-        return database.changesCount
+    /// The record at a position.
+    static func fetch(_ position: Int64, from database: Database) throws -> ConsentRecord? {
+        try Row.fetchOne(
+            database.cachedStatement(sql: "SELECT * FROM consent WHERE position = ?"), arguments: [position]
+        ).map(record)
     }
 
     private static func record(_ row: Row) throws -> ConsentRecord {

@@ -234,6 +234,19 @@ enum IdempotencyKeyRow {
         return (delivery.delivery, try row.bytes("requestDigest"))
     }
 
+    /// The keys that a delivery came under.
+    static func list(ofDelivery id: String, from database: Database) throws -> [IdempotencyKey] {
+        try Row.fetchIfAny(
+            database.cachedStatement(sql: "SELECT caller, app, route, key FROM idempotencyKey WHERE deliveryId = ?"),
+            arguments: [id]
+        ).map { row in
+            IdempotencyKey(
+                caller: try row.value("caller"), app: try row.value("app"),
+                route: String(decoding: try row.bytes("route"), as: UTF8.self),
+                key: String(decoding: try row.bytes("key"), as: UTF8.self))
+        }
+    }
+
     /// Keeps a key, in the place of one that was too old.
     static func save(
         _ key: IdempotencyKey, requestDigest: [UInt8], deliveryID: String, at now: Date, in database: Database

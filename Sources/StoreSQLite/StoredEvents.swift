@@ -86,7 +86,7 @@ struct EventRow: Sendable {
         return before
     }
 
-    fileprivate static func list(
+    static func list(
         _ database: Database, sql: String, arguments: StatementArguments
     ) throws -> [ServiceEvent] {
         try Row.fetchAll(database.cachedStatement(sql: sql), arguments: arguments).map { try EventRow($0).event }

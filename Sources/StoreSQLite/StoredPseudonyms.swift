@@ -6,26 +6,36 @@ extension SQLiteStore: AuditPseudonymStore {
     package func auditPseudonym(of user: UserID, app: String) async throws(ServiceError) -> String {
         if let known = try await existingAuditPseudonym(of: user, app: app) { return known }
         return try await write("name a user for the audit") { database in
-            try database.execute(
-                sql: """
-                    INSERT INTO auditPseudonym (app, user, pseudonym) VALUES (?, ?, ?)
-                    ON CONFLICT (app, user) DO NOTHING
-                    """,
-                arguments: [app, LinkRow.bytes(user), UUID().uuidString.lowercased()])
-            guard let pseudonym = try Self.pseudonym(user, app, in: database) else {
-                throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a user's name for the audit is missing")
-            }
-            return pseudonym
+            try AuditPseudonymRow.make(of: user, app: app, in: database)
         }
     }
 
     package func existingAuditPseudonym(of user: UserID, app: String) async throws(ServiceError) -> String? {
-        try await read("read a user's name for the audit") { try Self.pseudonym(user, app, in: $0) }
+        try await read("read a user's name for the audit") {
+            try AuditPseudonymRow.fetch(of: user, app: app, from: $0)
+        }
     }
+}
 
-    private static func pseudonym(_ user: UserID, _ app: String, in database: Database) throws -> String? {
+/// A user's name in the audit as it stands in its table.
+enum AuditPseudonymRow {
+    static func fetch(of user: UserID, app: String, from database: Database) throws -> String? {
         try String.fetchOne(
             database, sql: "SELECT pseudonym FROM auditPseudonym WHERE app = ? AND user = ?",
             arguments: [app, LinkRow.bytes(user)])
+    }
+
+    /// The name, made if there is none yet.
+    static func make(of user: UserID, app: String, in database: Database) throws -> String {
+        try database.execute(
+            sql: """
+                INSERT INTO auditPseudonym (app, user, pseudonym) VALUES (?, ?, ?)
+                ON CONFLICT (app, user) DO NOTHING
+                """,
+            arguments: [app, LinkRow.bytes(user), UUID().uuidString.lowercased()])
+        guard let pseudonym = try fetch(of: user, app: app, from: database) else {
+            throw DatabaseError(resultCode: .SQLITE_CORRUPT, message: "a user's name for the audit is missing")
+        }
+        return pseudonym
     }
 }

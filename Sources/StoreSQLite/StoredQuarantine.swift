@@ -174,20 +174,6 @@ enum QuarantineRow {
         return fullest?.oldest
     }
 
-    /// Removes what says that its purchase has one of these identifiers; for erasures.
-    ///
-    /// - Returns: how many there were.
-    static func remove(_ targets: some Collection<LinkTarget>, app: String, from database: Database) throws -> Int {
-        var removed = 0
-        for target in targets {
-            let column = target.kind.rawValue
-            try database.cachedStatement(sql: "DELETE FROM quarantine WHERE app = ? AND \(column) = ?")
-                .execute(arguments: [app, target.value])
-            removed += database.changesCount
-        }
-        return removed
-    }
-
     private static func count(isFromHistory: Bool, _ database: Database) throws -> Int {
         try Int.fetchOne(
             database.cachedStatement(sql: "SELECT count(*) FROM quarantine WHERE isFromHistory = ?"),

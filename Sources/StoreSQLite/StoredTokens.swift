@@ -133,6 +133,33 @@ enum PurchaseTokenRow {
         try CaseRow.refreshOwners(app: app, targets: [LinkTarget(.originalTransactionId, original)], in: database)
     }
 
+    /// Which purchases have one of these tokens.
+    static func list(
+        _ tokens: [String], app: String, in database: Database
+    ) throws -> [UserInventory.PurchaseToken] {
+        try tokens.flatMap { token in
+            let signed = try Row.fetchAll(
+                database.cachedStatement(
+                    sql: """
+                        SELECT environment, transactionId, signedAt AS at FROM signedToken
+                        WHERE app = ? AND appAccountToken = ?
+                        """), arguments: [app, token])
+            let accepted = try Row.fetchAll(
+                database.cachedStatement(
+                    sql: """
+                        SELECT environment, originalTransactionId AS transactionId, at FROM acceptedToken
+                        WHERE app = ? AND appAccountToken = ? ORDER BY position
+                        """), arguments: [app, token])
+            return try [(signed, false), (accepted, true)].flatMap { rows, isAccepted in
+                try rows.map { row in
+                    UserInventory.PurchaseToken(
+                        appAccountToken: token, environment: try row.known("environment"),
+                        transactionID: try row.value("transactionId"), at: try row.date("at"), isAccepted: isAccepted)
+                }
+            }.sorted { ($0.at, $0.transactionID) < ($1.at, $1.transactionID) }
+        }
+    }
+
     /// Removes what names a user: the tokens that are the user's.
     static func remove(_ tokens: [String], app: String, in database: Database) throws {
         for token in tokens {

@@ -199,35 +199,34 @@ extension PurchaseFacts {
     }
 }
 
-// MARK: Erasure
+// MARK: Of a user
 
 extension UsageRow {
-    /// Removes what was reported of a user.
-    ///
-    /// That is what names the user, and what is of a purchase that was the user's and is nobody else's now. To be called while
-    /// links and tokens are there.
+    /// Where that stands which was reported of a user: what names the user, and what is of a purchase that was the user's and
+    /// is nobody else's now.
     ///
     /// `transactions`: the ids of purchases that are, or were, the user's.
-    ///
-    /// - Returns: how many there were.
-    static func erase(
-        _ user: UserID, transactions: Set<String>, app: String, in database: Database
-    ) throws -> Int {
-        try database.cachedStatement(sql: "DELETE FROM usage WHERE app = ? AND user = ?")
-            .execute(arguments: [app, bytes(user)])
-        var count = database.changesCount
-        let removal = try database.cachedStatement(sql: "DELETE FROM usage WHERE position = ?")
+    static func positions(
+        of user: UserID, transactions: Set<String>, app: String, in database: Database
+    ) throws -> [Int64] {
+        var positions = try Int64.fetchSet(
+            database.cachedStatement(sql: "SELECT position FROM usage WHERE app = ? AND user = ?"),
+            arguments: [app, bytes(user)])
         for transaction in transactions {
             for row in try list(ofTransaction: transaction, app: app, in: database) {
+                guard !positions.contains(row.position) else { continue }
                 let subject = ConsentSubject(
                     app: app, user: nil, transactionID: transaction, environment: row.report.environment, purchase: nil)
                 let owner = try OwnerQuery.owner(of: PurchaseRow.resolve(subject, from: database), in: database)
-                guard owner?.isSameUser(as: user) ?? true else { continue }
-                try removal.execute(arguments: [row.position])
-                count += 1
+                if owner?.isSameUser(as: user) ?? true { positions.insert(row.position) }
             }
         }
-        return count
+        return positions.sorted()
+    }
+
+    static func remove(_ positions: [Int64], from database: Database) throws {
+        let removal = try database.cachedStatement(sql: "DELETE FROM usage WHERE position = ?")
+        for position in positions { try removal.execute(arguments: [position]) }
     }
 
     /// The ids of transactions that notifications, tokens and receipts tie to a user.

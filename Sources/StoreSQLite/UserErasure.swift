@@ -8,8 +8,8 @@ extension SQLiteStore {
     ) async throws(ServiceError) -> ErasureReport {
         var report = try await write("erase a user") { [tombstones, fresh] database in
             fresh.forget()
-            let spellings = try OwnerQuery.spellings(of: user, app: app, in: database)
-            let erasure = UserErasure(app: app, user: user, spellings: spellings, tombstones: tombstones)
+            let footprint = try UserFootprint(of: user, app: app, in: database)
+            let erasure = UserErasure(footprint: footprint, tombstones: tombstones)
             return try erasure.run(at: now, in: database)
         }
         // What was overwritten still stands in the log.
@@ -24,102 +24,53 @@ extension SQLiteStore {
 
 /// Removes what is known of a user, within one transaction.
 private struct UserErasure {
-    let app: String
-    let user: UserID
-    /// Every spelling of the user's id, the given one included.
-    let spellings: [UserID]
+    let footprint: UserFootprint
     let tombstones: Tombstones
 
+    private var app: String { footprint.app }
+
     func run(at now: Date, in database: Database) throws -> ErasureReport {
-        let deliveries = try UserDeliveries.list(of: user, app: app, .all, in: database)
+        let deliveries = footprint.deliveries
         let ended = try DeliveryRow.cancel(deliveries, because: DeliveryRow.erasure, at: now, in: database)
-        let linked = try Set(spellings.flatMap { try UserDeliveries.targets(of: $0, app: app, in: database) })
-        // While the links are there: each of the user's cases is found as such, those included that were to be judged later.
-        try CaseRow.refreshOwners(app: app, targets: linked, isBounded: false, in: database)
-        let tokens = try self.tokens(database)
         let isWithdrawalKept = try isWithdrawn(database)
-        let purchases = try purchases(deliveries, database)
-        let usage = try UsageRow.erase(
-            user,
-            transactions: UsageRow.transactions(of: spellings, tokens: tokens, app: app, in: database)
-                .union(linked.union(purchases.targets).transactions),
-            app: app, in: database)
-        _ = try QuarantineRow.remove(linked.union(purchases.targets), app: app, from: database)
+        try UsageRow.remove(footprint.usage, from: database)
+        try QuarantineRow.remove(footprint.quarantined, from: database)
         if isWithdrawalKept {
-            for spelling in spellings {
-                try tombstones.leave(spelling, linked.union(purchases.targets), app: app, in: database)
+            for spelling in footprint.spellings {
+                try tombstones.leave(spelling, footprint.targets, app: app, in: database)
             }
         }
-        for row in deliveries { try row.erase(spellings, in: database) }
-        let links = try remove("DELETE FROM link", in: database)
-        let records = try spellings.reduce(0) {
-            try $0 + ConsentRow.remove(app: app, user: $1, from: database)
-        }
-        let cases = try remove(
-            "UPDATE refundCase SET owner = NULL, appAccountToken = NULL, declineNote = NULL", whose: "owner",
-            in: database)
-        let notifications = try NotificationRow.erase(spellings, tokens: tokens, app: app, in: database)
-        try PurchaseTokenRow.remove(tokens, app: app, in: database)
-        _ = try remove("DELETE FROM auditPseudonym", in: database)
-        let receipts = try ReceiptRow.erase(spellings, app: app, in: database)
+        for row in deliveries { try row.erase(footprint.spellings, in: database) }
+        let links = try footprint.apply("DELETE FROM link", database)
+        let records = try footprint.apply("DELETE FROM consent", database)
+        for refundCase in footprint.cases { try CaseRow.erase(refundCase, in: database) }
+        try NotificationRow.erase(footprint.notifications, in: database)
+        try PurchaseTokenRow.remove(footprint.tokens, app: app, in: database)
+        _ = try footprint.apply("DELETE FROM auditPseudonym", database)
+        try ReceiptRow.erase(footprint.receipts, of: footprint.spellings, app: app, in: database)
         // Another user's link may make a case that user's now.
-        try CaseRow.refreshOwners(app: app, targets: linked, isBounded: false, in: database)
+        try CaseRow.refreshOwners(app: app, targets: footprint.linked, isBounded: false, in: database)
         return ErasureReport(
             links: links, consentRecords: records, cancelled: try again(ended.cancelled, database),
-            sending: try again(ended.sending, database), deliveries: deliveries.count, cases: cases,
-            notifications: notifications, receipts: receipts, usage: usage,
-            events: try remove("UPDATE event SET user = NULL", in: database), isWithdrawalKept: isWithdrawalKept,
-            isRescissionKept: try isRescinded(purchases.accounts.union(linked.accounts), database))
-    }
-
-    /// The `appAccountToken`s that are the user's at present, in lower case: those that are linked, and its id if it is one.
-    private func tokens(_ database: Database) throws -> [String] {
-        let linked = try spellings.flatMap { try LinkRow.list(of: $0, app: app, from: database).map(\.link) }
-            .filter { $0.isInForce && $0.target.kind == .appAccountToken }.map(\.target.value)
-        return Array(Set(linked + (user.isUUID ? [user.folded] : []))).sorted()
+            sending: try again(ended.sending, database), deliveries: deliveries.count, cases: footprint.cases.count,
+            notifications: footprint.notifications.count, receipts: footprint.receipts.count,
+            usage: footprint.usage.count, events: try footprint.apply("UPDATE event SET user = NULL", database),
+            isWithdrawalKept: isWithdrawalKept, isRescissionKept: try isRescinded(database))
     }
 
     /// Whether the user's last word is a withdrawal, or an earlier erasure left one.
     private func isWithdrawn(_ database: Database) throws -> Bool {
-        let latest = try ConsentRow.latest(app: app, user: user, from: database)
+        let latest = try ConsentRow.latest(app: app, user: footprint.user, from: database)
         if !latest.isEmpty { return latest.contains { !$0.isConsented } }
-        return try tombstones.isErased(user, app: app, in: database)
+        return try tombstones.isErased(footprint.user, app: app, in: database)
     }
 
-    /// Whether a guardian's rescission stays for one of these Apple Accounts.
-    private func isRescinded(_ accounts: Set<String>, _ database: Database) throws -> Bool {
-        try accounts.contains { account in
+    /// Whether a guardian's rescission stays for one of the user's Apple Accounts.
+    private func isRescinded(_ database: Database) throws -> Bool {
+        try footprint.accounts.contains { account in
             try AppStoreEnvironment.allCases.contains { environment in
                 try RescissionRow.latest(of: account, app: app, environment, tombstones, in: database) != nil
             }
-        }
-    }
-
-    /// The identifiers of single purchases that were the user's: they are recognised although their rows lose the token.
-    private func purchases(
-        _ deliveries: [DeliveryRow], _ database: Database
-    ) throws -> (targets: [LinkTarget], accounts: Set<String>) {
-        let cases = try spellings.flatMap { spelling in
-            try CaseRow.list(
-                database, sql: "SELECT * FROM refundCase WHERE app = ? AND owner = ? ORDER BY deadline, id",
-                arguments: [app, LinkRow.bytes(spelling)])
-        }
-        let transactions = deliveries.map(\.delivery.transactionID) + cases.map(\.transactionID)
-        let facts = deliveries.compactMap(\.delivery.purchase) + cases.map(\.purchase)
-        let targets =
-            transactions.map { LinkTarget(.transactionId, $0) }
-            + facts.map { LinkTarget(.originalTransactionId, $0.originalTransactionID) }
-        return (targets, Set(facts.compactMap(\.appTransactionID)))
-    }
-
-    /// Runs a statement on the user's rows.
-    ///
-    /// - Returns: how many there were.
-    private func remove(_ sql: String, whose column: String = "user", in database: Database) throws -> Int {
-        try spellings.reduce(0) { count, spelling in
-            try database.execute(
-                sql: "\(sql) WHERE app = ? AND \(column) = ?", arguments: [app, LinkRow.bytes(spelling)])
-            return count + database.changesCount
         }
     }
 
@@ -129,44 +80,31 @@ private struct UserErasure {
     }
 }
 
-extension Set<LinkTarget> {
-    /// The transaction ids among them, original ones included.
-    fileprivate var transactions: Set<String> {
-        Set<String>(filter { [.transactionId, .originalTransactionId].contains($0.kind) }.map(\.value))
+extension CaseRow {
+    /// Removes the user and whatever may name it.
+    fileprivate static func erase(_ refundCase: RefundCase, in database: Database) throws {
+        try database.cachedStatement(
+            sql: "UPDATE refundCase SET owner = NULL, appAccountToken = NULL, declineNote = NULL WHERE id = ?"
+        ).execute(arguments: [refundCase.id])
     }
+}
 
-    /// The Apple Accounts among them.
-    fileprivate var accounts: Set<String> { Set<String>(filter { $0.kind == .appTransactionId }.map(\.value)) }
+extension QuarantineRow {
+    fileprivate static func remove(_ positions: [Int64], from database: Database) throws {
+        let statement = try database.cachedStatement(sql: "DELETE FROM quarantine WHERE position = ?")
+        for position in positions { try statement.execute(arguments: [position]) }
+    }
 }
 
 extension NotificationRow {
-    /// Removes the user, the tokens and every signed form from the notifications of a user: those found to be its own, and
-    /// those that name one of its tokens.
-    ///
-    /// - Returns: how many there were.
-    fileprivate static func erase(
-        _ spellings: [UserID], tokens: [String], app: String, in database: Database
-    ) throws -> Int {
-        var positions: Set<Int64> = []
-        for user in spellings {
-            positions.formUnion(
-                try Int64.fetchSet(
-                    database, sql: "SELECT position FROM notification WHERE app = ? AND user = ?",
-                    arguments: [app, LinkRow.bytes(user)]))
-        }
-        for token in tokens {
-            positions.formUnion(
-                try Int64.fetchSet(
-                    database, sql: "SELECT position FROM notification WHERE app = ? AND appAccountToken = ?",
-                    arguments: [app, token]))
-        }
+    /// Removes the user, the tokens and every signed form.
+    fileprivate static func erase(_ positions: [Int64], in database: Database) throws {
         for position in positions {
             try database.cachedStatement(
                 sql: "UPDATE notification SET user = NULL, appAccountToken = NULL WHERE position = ?"
             ).execute(arguments: [position])
             try database.cachedStatement(sql: contentErasure).execute(arguments: [position])
         }
-        return positions.count
     }
 
     private static let contentErasure = """

@@ -54,11 +54,24 @@ struct ConsentRoutesTests {
         ("{}", ["consented", "source"]), (#"{"consented":"yes","source":1}"#, ["consented", "source"]),
         (#"{"consented":true,"source":"","at":"today","by":"me"}"#, ["source", "at", "by"]),
         (#"{"consented":true,"source":"\#(String(repeating: "s", count: 129))","at":5}"#, ["source", "at"]),
+        (#"{"consented":true,"source":"app","wordingVersion":"","locale":"de_CH"}"#, ["wordingVersion", "locale"]),
     ])
     func `every broken rule is told at once`(body: String, fields: [String]) async throws {
         let reply = try await fixture().send(.put, "\(user)/consent", body: body)
         #expect(reply.status == 400)
         #expect(try reply.json["violations"]?.array?.compactMap { $0["field"]?.string } == fields)
+    }
+
+    @Test func `the evidence of a consent is kept with it: wording, language, place and guardian`() async throws {
+        let fixture = try await fixture()
+        let body =
+            #"{"consented":true,"source":"ios-app 5.2","wordingVersion":"3.1","locale":"de-CH","guardian":true}"#
+        #expect(try await fixture.send(.put, "\(user)/consent", body: body).status == 200)
+        _ = try await fixture.send(.put, "\(user)/consent", body: #"{"consented":true,"source":"web"}"#)
+        let history = try await fixture.send(.get, "\(user)/consent").json["history"]
+        #expect(history?[0]?["source"] == "ios-app 5.2" && history?[0]?["locale"] == "de-CH")
+        #expect(history?[0]?["wordingVersion"] == "3.1" && history?[0]?["guardian"] == true)
+        #expect(history?[1]?["locale"] == .null && history?[1]?["guardian"] == false)
     }
 
     @Test func `rules of path, query and body are told together`() async throws {

@@ -22,11 +22,12 @@ final class ServiceStack: Sendable {
     private let work: [Task<Void, Never>]
 
     /// `consumptionWait`: by a real clock; `now`: the time of day, for good; `backup`: the file of a store to begin with;
+    /// `exports`: in the place of the store, for what is given out of a user;
     /// `masterKeyID`: what opens its secrets; `authenticationCode`: of a content under a key, for what erasures leave.
     init(
         apps: AppCatalog, callers: [ConfiguredCaller] = [], accounts: [[Transaction]] = [], pageSize: Int = 20,
         consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now, backup: String? = nil,
-        masterKeyID: String = "one",
+        exports: (any UserExportStore)? = nil, masterKeyID: String = "one",
         authenticationCode: @escaping @Sendable (_ key: [UInt8], _ content: [UInt8]) -> [UInt8] = {
             TestCode.authenticationCode($0 + $1)
         }
@@ -43,6 +44,7 @@ final class ServiceStack: Sendable {
             store: store, changes: store.changes, appStore: gateway, verifier: verifier,
             signedData: signedData, receiptReader: receiptReader, callbacks: callbacks,
             clock: ServiceClock(now: { now }))
+        if let exports { ports.purchases.exports = exports }
         // Whoever waits for events waits until there are some, however slow the machine is.
         ports.operations.clock = ServiceClock(
             now: { now }, sleep: { _ in try await ContinuousClock().sleep(for: Wait.limit) })

@@ -209,6 +209,9 @@ simulate POST "/transactions/$bobs/refund-decision" '{"outcome":"REFUND_DECLINED
 follow case.decided
 ask 200 GET "/v1/apps/coins/cases?transactionId=$bobs"
 ask 200 GET "/v1/apps/coins/cases/$(member id <"$work/answer")"
+say "What became of all refund requests: what was asked for against what Apple decided, by rule"
+ask 200 GET "/v1/apps/coins/refundReport?environment=Sandbox&groupBy=refundPreference&groupBy=policyRule"
+ask 200 GET "/v1/apps/coins/refundReport?environment=Sandbox&groupBy=productId&format=csv"
 say "What would other rules have said of the latest cases?"
 ask 200 POST /v1/apps/coins/policies:try '{"rules":[{"rule":"generous","answer":{"refundPreference":"GRANT_FULL"}}]}'
 say "A request that breaks four rules is told all four"

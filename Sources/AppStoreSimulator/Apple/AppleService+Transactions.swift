@@ -78,7 +78,7 @@ extension AppleService {
         }
         let report = try ConsumptionRequestBody(body)
         try check(report, record.payload)
-        state.withContent { $0.refundRequests.note(RefundRequest.Decision(report), of: identifier) }
+        state.withContent { $0.refundRequests.note(ReceivedAnswer(report), of: identifier) }
         return OutgoingResponse(status: 202)
     }
 

@@ -4,6 +4,8 @@ import JSON
 extension ControlService {
     /// The longest interval, in seconds of simulated time: 30 days.
     private static let longestInterval: Int64 = 30 * 86_400
+    /// What a customer may write, in bytes.
+    private static let longestText = 1024
 
     /// Customers who want their money back, and Apple's decisions.
     static let refundRequestRoutes = [
@@ -11,10 +13,15 @@ extension ControlService {
             .json(200, ["refundRequests": .array(service.state.refundRequests.map(\.json))])
         },
         ControlRoute("POST", "/transactions/{transactionId}/refund-request") { service, request throws(ControlError) in
-            let body = try request.body(["reason"])
+            let body = try request.body(["reason", "text"])
+            let text = try body.string("text")
+            guard text?.utf8.count ?? 0 <= longestText else {
+                throw .invalid("text is longer than \(longestText) bytes")
+            }
             try service.state.requestRefund(
                 of: request.parameters[0],
-                reason: body.string("reason").map { ConsumptionRequestReason(rawValue: $0) } ?? .unintendedPurchase)
+                reason: body.string("reason").map { ConsumptionRequestReason(rawValue: $0) } ?? .unintendedPurchase,
+                text: text)
             return OutgoingResponse(status: 202)
         },
         ControlRoute("POST", "/transactions/{transactionId}/refund-decision") { service, request throws(ControlError) in
@@ -44,8 +51,9 @@ extension ControlService {
     }
 
     private func setRefundRules(_ request: ControlRequest) throws(ControlError) -> OutgoingResponse {
-        let body = try request.body(["environment", "repeatAfterSeconds", "decideAfterSeconds", "policy"])
-        var rules = RefundRules()
+        let body = try request.body(["environment", "repeatAfterSeconds", "decideAfterSeconds", "policy", "seed"])
+        let environment = try body.required("environment", body.environment())
+        var rules = RefundRules.standard(in: environment)
         if let seconds = try body.integer("repeatAfterSeconds", in: 1...Self.longestInterval) {
             rules.repeatInterval = Int64(seconds) * 1000
         }
@@ -59,7 +67,8 @@ extension ControlService {
             }
             rules.policy = policy
         }
-        state.setRefundRules(rules, in: try body.required("environment", body.environment()))
+        rules.seed = try body.integer("seed", in: 0...Int64.max).map { UInt64($0) }
+        state.setRefundRules(rules, in: environment)
         return OutgoingResponse(status: 204)
     }
 }
@@ -73,8 +82,18 @@ extension RefundRequest {
         ]
         object["nextRepeatDate"] = nextRepeatDate.map { .number(JSONNumber($0)) }
         object["decisionDate"] = decisionDate.map { .number(JSONNumber($0)) }
-        object["preference"] = preference?.json
+        object["text"] = text.map { .string($0) }
+        object["answer"] = answer?.json
         object["decision"] = decision?.json
+        return .object(object)
+    }
+}
+
+extension ReceivedAnswer {
+    fileprivate var json: JSONValue {
+        var object: JSONObject = ["delivered": .bool(isDelivered)]
+        object["preference"] = preference.map { .string($0.rawValue) }
+        object["consumptionPercentage"] = consumed.map { .number(JSONNumber($0)) }
         return .object(object)
     }
 }
@@ -94,6 +113,7 @@ extension RefundRules {
             "environment": .string(environment.rawValue), "policy": .string(policy.rawValue),
             "repeatAfterSeconds": .number(JSONNumber(repeatInterval / 1000)),
             "decideAfterSeconds": decisionDelay.map { .number(JSONNumber($0 / 1000)) } ?? .null,
+            "seed": seed.map { .number(JSONNumber($0)) } ?? .null,
         ]
     }
 }

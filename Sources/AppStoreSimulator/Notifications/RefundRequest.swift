@@ -1,5 +1,4 @@
 package import AppStoreAPI
-import JSON
 
 /// A customer's wish to have money back, until it is decided and beyond.
 package struct RefundRequest: Sendable {
@@ -13,6 +12,8 @@ package struct RefundRequest: Sendable {
     package let transactionID: String
     let environment: SimulatedEnvironment
     package let reason: ConsumptionRequestReason
+    /// What the customer wrote beside the reason; nil for nothing.
+    package let text: String?
     /// UNIX milliseconds.
     package let requestDate: Int64
     /// How often Apple has asked for consumption information.
@@ -21,49 +22,31 @@ package struct RefundRequest: Sendable {
     package internal(set) var nextRepeatDate: Int64?
     /// When Apple decides by itself, UNIX milliseconds; nil when it does not.
     package internal(set) var decisionDate: Int64?
-    /// What the consumption information that came in asks for.
-    package internal(set) var preference: Decision?
+    /// What the consumption information that came in says; of several the last.
+    package internal(set) var answer: ReceivedAnswer?
     /// Nil while it is undecided.
     package internal(set) var decision: Decision?
-}
-
-/// What Apple does about refund requests by itself.
-package struct RefundRules: Sendable, Hashable {
-    /// How Apple decides when nobody tells it.
-    package enum Policy: String, Sendable, Hashable, CaseIterable {
-        case refund = "REFUND"
-        case decline = "REFUND_DECLINED"
-        /// As the consumption information asks; a full refund without any.
-        case preference = "PREFERENCE"
-    }
-
-    /// From one consumption request to the next, in milliseconds of simulated time; Apple does not say how often it asks.
-    package var repeatInterval: Int64
-    /// From the request to the decision, in milliseconds of simulated time; nil leaves it to the control port.
-    package var decisionDelay: Int64?
-    package var policy: Policy
-
-    package init(repeatInterval: Int64 = 4 * 3_600_000, decisionDelay: Int64? = nil, policy: Policy = .refund) {
-        self.repeatInterval = repeatInterval
-        self.decisionDelay = decisionDelay
-        self.policy = policy
-    }
 }
 
 /// The refund requests of all customers; no clock, no notifications.
 struct RefundRequestStore: Sendable {
     private(set) var requests: [RefundRequest] = []
     private var rules: [SimulatedEnvironment: RefundRules] = [:]
+    private let seed: UInt64
+
+    /// - Parameter seed: what chances are drawn from where rules name no seed.
+    init(seed: UInt64) { self.seed = seed }
 
     /// What Apple does by itself in an environment; applies to requests made from then on.
     subscript(environment: SimulatedEnvironment) -> RefundRules {
-        get { rules[environment] ?? RefundRules() }
+        get { rules[environment] ?? .standard(in: environment) }
         set { rules[environment] = newValue }
     }
 
     /// Takes a request, unless the same transaction has one that is undecided.
     mutating func open(
-        _ transactionID: String, in environment: SimulatedEnvironment, reason: ConsumptionRequestReason, now: Int64
+        _ transactionID: String, in environment: SimulatedEnvironment, reason: ConsumptionRequestReason,
+        text: String?, now: Int64
     ) throws(ControlError) {
         guard openIndex(transactionID) == nil else {
             throw .conflict("a refund of transaction \(transactionID) is requested already")
@@ -71,13 +54,13 @@ struct RefundRequestStore: Sendable {
         let rules = self[environment]
         requests.append(
             RefundRequest(
-                transactionID: transactionID, environment: environment, reason: reason, requestDate: now,
-                nextRepeatDate: now, decisionDate: rules.decisionDelay.map { now + $0 }))
+                transactionID: transactionID, environment: environment, reason: reason, text: text,
+                requestDate: now, nextRepeatDate: now, decisionDate: rules.decisionDelay.map { now + $0 }))
     }
 
-    /// Keeps what consumption information asks for.
-    mutating func note(_ preference: RefundRequest.Decision?, of transactionID: String) {
-        if let index = openIndex(transactionID) { requests[index].preference = preference }
+    /// Keeps what consumption information says.
+    mutating func note(_ answer: ReceivedAnswer, of transactionID: String) {
+        if let index = openIndex(transactionID) { requests[index].answer = answer }
     }
 
     /// Closes the undecided request about a transaction, if there is one.
@@ -107,17 +90,15 @@ struct RefundRequestStore: Sendable {
         }
     }
 
-    /// The requests whose time to be decided has come, and how.
-    func dueDecisions(now: Int64) -> [(transactionID: String, decision: RefundRequest.Decision)] {
-        requests.filter { $0.decisionDate.map { $0 <= now } ?? false }.map { request in
-            let decision: RefundRequest.Decision =
-                switch self[request.environment].policy {
-                case .refund: .refund(percentage: Refund.whole)
-                case .decline: .decline
-                case .preference: request.preference ?? .refund(percentage: Refund.whole)
-                }
-            return (request.transactionID, decision)
-        }
+    /// The requests whose time to be decided has come.
+    func due(now: Int64) -> [RefundRequest] { requests.filter { $0.decisionDate.map { $0 <= now } ?? false } }
+
+    /// How the rules of its environment decide a request now (UNIX milliseconds), or as of its time if that came before.
+    func decision(
+        on request: RefundRequest, of purchase: TransactionPayload, now: Int64
+    ) -> RefundRequest.Decision {
+        self[request.environment].decision(
+            on: request, of: purchase, at: request.decisionDate.map { min($0, now) } ?? now, seed: seed)
     }
 
     private func openIndex(_ transactionID: String) -> Int? {
@@ -136,9 +117,13 @@ extension SimulatorState {
 
     /// Lets a customer ask for a refund; Apple asks the app for consumption information until it is decided.
     ///
+    /// - Parameters:
+    ///   - transactionID: any transaction id of the purchase.
+    ///   - reason: what the customer chose.
+    ///   - text: what the customer wrote beside it; in the sandbox some texts decide (``RefundRules/Policy/sandbox``).
     /// - Throws: ``ControlError``
     package func requestRefund(
-        of transactionID: String, reason: ConsumptionRequestReason
+        of transactionID: String, reason: ConsumptionRequestReason, text: String? = nil
     ) throws(ControlError) {
         let now = milliseconds
         try withContent { content throws(ControlError) in
@@ -147,7 +132,8 @@ extension SimulatorState {
                 throw .conflict("a family member cannot have a refund; refund the purchaser's transaction")
             }
             guard record.payload.revocationDate == nil else { throw .conflict("it is refunded already") }
-            try content.refundRequests.open(transactionID, in: record.environment, reason: reason, now: now)
+            try content.refundRequests.open(
+                transactionID, in: record.environment, reason: reason, text: text, now: now)
             content.workOnRefunds(now: now)
         }
         agendaChanged()
@@ -170,12 +156,14 @@ extension SimulatorState {
 extension SimulatorState.Content {
     /// Asks for consumption information and decides what is due.
     mutating func workOnRefunds(now: Int64) {
-        for (transactionID, decision) in refundRequests.dueDecisions(now: now) {
+        for request in refundRequests.due(now: now) {
             do throws(ControlError) {
-                try decideRefund(of: transactionID, decision, now: now)
+                let purchase = try world.record(request.transactionID).payload
+                let decision = refundRequests.decision(on: request, of: purchase, now: now)
+                try decideRefund(of: request.transactionID, decision, now: now)
             } catch {
                 // Refunded in another way meanwhile: there is nothing left to give back.
-                refundRequests.close(transactionID, .decline)
+                refundRequests.close(request.transactionID, .decline)
             }
         }
         for request in refundRequests.takeRepeats(now: now) {
@@ -200,20 +188,5 @@ extension SimulatorState.Content {
             post(draft(.refundDeclined, about: try world.record(transactionID), at: now), now: now)
         }
         refundRequests.close(transactionID, decision)
-    }
-}
-
-extension RefundRequest.Decision {
-    /// What consumption information asks for, of either version; nil when it has no preference.
-    init?(_ body: ConsumptionRequestBody) {
-        guard let preference = body.value("refundPreference") else { return nil }
-        let consumed = body.value("consumptionPercentage")?.int64 ?? 0
-        switch (preference.string, preference.int64) {
-        case (RefundPreference.decline.rawValue, _), (_, 2): self = .decline
-        case (RefundPreference.grantFull.rawValue, _), (_, 1): self = .refund(percentage: Refund.whole)
-        case (RefundPreference.grantProrated.rawValue, _):
-            self = .refund(percentage: max(1, Refund.whole - Int32(consumed)))
-        default: return nil
-        }
     }
 }

@@ -56,6 +56,8 @@ package enum Scope: String, Sendable, Hashable, CaseIterable {
     case consentWrite = "consent:write"
     /// Erase everything that is known of a user.
     case usersErase = "users:erase"
+    /// Be given everything that is kept of a user.
+    case usersExport = "users:export"
     case refundsRead = "refunds:read"
     case transactionsRead = "transactions:read"
     case linksRead = "links:read"

@@ -39,6 +39,8 @@ package struct AuditAct: Sendable, Equatable {
         // Users.
         case consentRecorded
         case userErased
+        /// Everything that is kept of a user was given out.
+        case userExported
         // Operators' acts, and the service's own.
         case sendingReleased
         case linksImported

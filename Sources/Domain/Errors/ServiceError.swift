@@ -184,6 +184,7 @@ extension ServiceError {
         case notificationNotFound = "notification-not-found"
         case receiptNotFound = "receipt-not-found"
         case usageNotFound = "usage-not-found"
+        case nothingStored = "nothing-stored"
         case callbackNotFound = "callback-not-found"
         case callbackConflict = "callback-conflict"
         case environmentNotAllowed = "environment-not-allowed"
@@ -236,7 +237,8 @@ extension ServiceError {
                 .invalidArgument
             case .routeNotFound, .appNotFound, .linkNotFound, .orderNotFound, .callerNotFound,
                 .callerCredentialNotFound, .keyNotFound, .caseNotFound,
-                .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound, .callbackNotFound:
+                .deliveryNotFound, .notificationNotFound, .receiptNotFound, .usageNotFound, .nothingStored,
+                .callbackNotFound:
                 .notFound
             case .methodNotAllowed: .unimplemented
             case .snapshotExpired, .cursorExpired, .notificationTooOld: .outOfRange

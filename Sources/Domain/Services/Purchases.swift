@@ -4,8 +4,12 @@ package import Logging
 /// What is known of users and of what they bought.
 package struct Purchases: Sendable {
     package let overview: UserOverviewService
+    /// Everything that is kept of a user, for the user.
+    package let export: UserExportService
     package let lists: UserPurchasesService
     package let subscriptions: UserSubscriptionsService
+    /// What is kept of purchases, for when Apple cannot be asked.
+    package let stored: StoredStateService
     package let batch: TransactionBatchService
     package let links: LinkService
     package let tokens: TokenService
@@ -21,6 +25,8 @@ package struct Purchases: Sendable {
         package var links: any LinkStore
         package var memory: any TransactionMemory
         package var receipts: any ReceiptStore
+        package var exports: any UserExportStore
+        package var storedState: any StoredStateStore
         package var receiptReader: any ReceiptReader
         package var appStore: any AppStoreServerAPI
         package var signedData: any SignedDataChecker
@@ -39,11 +45,13 @@ package struct Purchases: Sendable {
         let now = ports.clock.now
         overview = UserOverviewService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
+        export = UserExportService(store: ports.exports, audit: audit, now: now)
         lists = UserPurchasesService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, snapshots: snapshots,
             tokens: ports.pageTokens, now: now, makeSnapshotID: ports.makeSnapshotID)
         subscriptions = UserSubscriptionsService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
+        stored = StoredStateService(store: ports.storedState)
         batch = TransactionBatchService(gateway: ports.appStore)
         links = LinkService(store: ports.links, audit: audit, now: now)
         tokens = TokenService(gateway: ports.appStore, links: ports.links, now: now, logger: ports.logger)

@@ -63,8 +63,7 @@ extension Services {
     /// All that a store must be.
     package typealias Store = CallbackStore & CallerStore & CaseStore & ConsentStore & DeliveryStore & EventStore
         & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & RefundReportStore & StoreMaintenance
-        & TransactionMemory
-        & UsageStore
+        & StoredStateStore & TransactionMemory & UsageStore & UserExportStore
 
     /// What services need of the world, group by group; any of it can be replaced by itself.
     package struct Ports: Sendable {
@@ -126,8 +125,10 @@ extension Services {
                 appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(
-                links: store, memory: store, receipts: store, receiptReader: receiptReader, appStore: appStore,
-                signedData: signedData, pageTokens: pageTokens, clock: clock, makeSnapshotID: makeSnapshotID,
+                links: store, memory: store, receipts: store, exports: store, storedState: store,
+                receiptReader: receiptReader,
+                appStore: appStore, signedData: signedData, pageTokens: pageTokens, clock: clock,
+                makeSnapshotID: makeSnapshotID,
                 makeID: makeID, digest: digest,
                 logger: logger)
             access = Access.Ports(

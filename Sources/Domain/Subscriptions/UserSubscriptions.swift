@@ -55,6 +55,11 @@ package struct UserSubscriptionsService: Sendable {
 package struct GroupedSubscription: Sendable {
     package let subscriptionGroupIdentifier: String
     package let subscription: Subscription
+
+    package init(subscriptionGroupIdentifier: String, subscription: Subscription) {
+        self.subscriptionGroupIdentifier = subscriptionGroupIdentifier
+        self.subscription = subscription
+    }
 }
 
 extension SubscriptionStatuses {

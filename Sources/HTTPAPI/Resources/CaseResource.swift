@@ -87,6 +87,11 @@ enum CaseBody {
         /// Nil while the time of day is in doubt.
         let now: Date?
 
+        /// For records that tell no time that passes.
+        static let unknown = Time(now: nil)
+
+        private init(now: Date?) { self.now = now }
+
         init(_ clock: ServiceClock) {
             let now = clock.now()
             self.now = clock.isCertain ? now : nil

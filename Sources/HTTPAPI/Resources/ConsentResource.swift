@@ -14,7 +14,10 @@ struct ConsentRoutes: Sendable {
         let source = fields.text("source", bytes: 1...ConsentService.maximumSourceBytes)
         let time = fields.time("at")
         let wording = fields.text("wordingVersion", isRequired: false, bytes: 1...ConsentService.maximumSourceBytes)
-        let locale = fields.text("locale", isRequired: false, bytes: 1...ConsentService.maximumSourceBytes)
+        let locale = fields.string(
+            "locale", isRequired: false,
+            expected: "a language tag of at most \(LanguageTag.maximumBytes) bytes, such as `de` or `de-CH` (RFC 5646)",
+            where: LanguageTag.isWellFormed)
         let isByGuardian = fields.boolean("guardian", isRequired: false)
         guard fields.isValid, let user, let isConsented, let source else { throw fields.error }
         let outcome = try await service.record(

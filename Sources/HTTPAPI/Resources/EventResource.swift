@@ -66,6 +66,13 @@ enum EventBody {
         writer.memberObject("data") { writeData(event, to: &$0) }
     }
 
+    /// The same without what makes it an event of the log: for records of which it is one.
+    static func writeRecord(_ event: ServiceEvent, to writer: inout JSONWriter) {
+        writer.member("type", "purser.\(event.kind.rawValue)")
+        writer.member("time", Timestamp.text(event.at))
+        writer.memberObject("data") { writeData(event, to: &$0) }
+    }
+
     /// What is known, each under the name that it has elsewhere in our API.
     private static func writeData(_ event: ServiceEvent, to writer: inout JSONWriter) {
         switch event.kind {

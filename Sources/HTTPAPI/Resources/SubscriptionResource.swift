@@ -6,13 +6,17 @@ import JSON
 struct SubscriptionRoutes: Sendable {
     let gateway: any SubscriptionGateway
     let service: UserSubscriptionsService
+    let stored: StoredStateService
+    let now: WallClock
 
     /// `GET …/users/{user}/subscriptions`.
     func forUser(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         var fields = try input.fields()
         let request = UserRequest(&fields, app)
         let statuses = SubscriptionStatus.filter(&fields)
+        let isStored = fields.wantsStored()
         guard fields.isValid, let request else { throw fields.error }
+        if isStored { return try await storedForUser(request, statuses, app) }
         let list = try await service.subscriptions(
             of: request.user, statuses: statuses, isPartialAllowed: request.isPartialAllowed,
             input.call(app, request.environment))
@@ -24,6 +28,31 @@ struct SubscriptionRoutes: Sendable {
             writer.member("complete", list.gaps.isEmpty)
             writer.member("readAt", Timestamp.text(list.readAt))
             GapBody.write(list.gaps, requestID: input.requestID, to: &writer)
+        }
+    }
+
+    /// The same with `source=stored`: from notifications alone.
+    private func storedForUser(
+        _ request: UserRequest, _ statuses: [SubscriptionStatus], _ app: App
+    ) async throws(ServiceError) -> Answer {
+        let readAt = now()
+        let found = try await stored.subscriptions(
+            of: request.user, app: app, environment: request.environment, statuses: statuses)
+        let includesSigned = request.includesSigned
+        let capacity = SubscriptionBody.capacity(found.subscriptions.map(\.entry), includesSigned: includesSigned)
+        return Answer.object(capacity: capacity) { writer in
+            writer.member("source", "stored")
+            writer.memberArray("subscriptions") { writer in
+                for subscription in found.subscriptions {
+                    writer.object { writer in
+                        SubscriptionBody.write(subscription.entry, includesSigned: includesSigned, to: &writer)
+                        writer.member("asOf", Timestamp.text(subscription.asOf))
+                    }
+                }
+            }
+            writer.member("othersOmitted", found.othersOmitted)
+            writer.member("complete", !found.isCut)
+            writer.member("readAt", Timestamp.text(readAt))
         }
     }
 

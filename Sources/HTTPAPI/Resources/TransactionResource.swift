@@ -6,15 +6,30 @@ struct TransactionRoutes: Sendable {
     let gateway: any AppStoreServerAPI
     let batch: TransactionBatchService
     let tokens: TokenService
+    let stored: StoredStateService
 
     /// `GET …/transactions/{transactionId}`.
     func get(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
-        let request = try input.transaction(app, takesInclude: true)
-        let transaction = try await gateway.transaction(request.identifier, input.call(app, request.environment))
+        var fields = try input.fields()
+        let given = TransactionRequest(&fields, app, takesInclude: true)
+        let isStored = fields.wantsStored()
+        guard fields.isValid, let request = given else { throw fields.error }
+        let transaction: Transaction
+        if isStored {
+            transaction = try await stored.transaction(
+                request.identifier, app: app, environment: request.environment)
+        } else {
+            transaction = try await gateway.transaction(request.identifier, input.call(app, request.environment))
+        }
         let capacity = TransactionBody.capacity(
             CollectionOfOne(transaction), includesSigned: request.includesSigned)
-        return Answer.object(capacity: capacity) {
-            TransactionBody.write(transaction, includesSigned: request.includesSigned, to: &$0)
+        return Answer.object(capacity: capacity) { writer in
+            // An erasure removes the signed form and leaves what it says of the purchase.
+            let includesSigned = request.includesSigned && !transaction.signed.isEmpty
+            TransactionBody.write(transaction, includesSigned: includesSigned, to: &writer)
+            guard isStored else { return }
+            writer.member("source", "stored")
+            writer.member("asOf", Timestamp.text(transaction.signedDate))
         }
     }
 

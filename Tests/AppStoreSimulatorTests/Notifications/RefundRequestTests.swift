@@ -105,19 +105,6 @@ struct RefundRequestTests {
         }
     }
 
-    @Test func `a preference to decline is followed too, of either version`() throws {
-        let bodies: [(JSONValue, RefundRequest.Decision?)] = [
-            (["refundPreference": "DECLINE"], .decline), (["refundPreference": 2], .decline),
-            (["refundPreference": "GRANT_FULL"], .refund(percentage: 100_000)),
-            (["refundPreference": 1], .refund(percentage: 100_000)),
-            (["refundPreference": "GRANT_PRORATED", "consumptionPercentage": 30_000], .refund(percentage: 70_000)),
-            (["refundPreference": 3], nil), ([:], nil),
-        ]
-        for (body, decision) in bodies {
-            #expect(RefundRequest.Decision(try ConsumptionRequestBody(body.serialized())) == decision)
-        }
-    }
-
     @Test func `what makes no sense is refused`() async throws {
         try await SimulatorFixture.with { fixture in
             let id = try await ask(fixture, [:])
@@ -126,6 +113,9 @@ struct RefundRequestTests {
             #expect(try await decide(fixture, id, ["outcome": "PERHAPS"]) == 400)
             #expect(try await decide(fixture, id, ["outcome": "REFUND", "percentage": 0]) == 400)
             #expect(try await decide(fixture, "1", ["outcome": "REFUND"]) == 404)
+            let wordy: JSONValue = ["text": .string(String(repeating: "a", count: 1025))]
+            let refused = try await fixture.control("POST", "/transactions/\(id)/refund-request", wordy)
+            #expect(refused.status == 400)
             let unknown = try await fixture.control("POST", "/transactions/1/refund-request")
             #expect(unknown.status == 404)
             _ = try fixture.state.refund(id)
@@ -134,7 +124,7 @@ struct RefundRequestTests {
             #expect(refunded.status == 409)
             for body in [
                 ["environment": "Sandbox", "policy": "MAYBE"], ["policy": "REFUND"],
-                ["environment": "Sandbox", "repeatAfterSeconds": 0],
+                ["environment": "Sandbox", "repeatAfterSeconds": 0], ["environment": "Sandbox", "seed": -1],
             ] as [JSONValue] {
                 let answer = try await fixture.control("PUT", "/refund-rules", body)
                 #expect(answer.status == 400)

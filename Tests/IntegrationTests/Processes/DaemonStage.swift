@@ -293,6 +293,7 @@ struct DaemonStage: Sendable {
         let scopes = [
             "consumption:write", "consumption:read", "consent:write", "events:read", "links:write",
             "notifications:read", "receipts:read", "receipts:write", "transactions:write", "users:erase",
+            "users:export",
         ]
         let apps = ["coins"] + settings.otherApps
         let granted = (scopes + settings.scopes).joined(separator: ", ")

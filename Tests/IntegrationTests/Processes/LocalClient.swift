@@ -66,7 +66,7 @@ struct LocalClient: Sendable {
         }
     }
 
-    /// Reads a whole answer whose length its header tells; nil if anything is missing.
+    /// Reads a whole answer, whose length its header or its chunks tell; nil if anything is missing.
     private static func reply(_ bytes: [UInt8]) -> Reply? {
         guard let separator = bytes.firstRange(of: Array("\r\n\r\n".utf8)) else { return nil }
         let lines = String(decoding: bytes[..<separator.lowerBound], as: UTF8.self).components(
@@ -78,12 +78,28 @@ struct LocalClient: Sendable {
             headers[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(
                 in: .whitespaces)
         }
-        let body = Array(bytes[separator.upperBound...])
-        guard let status, let length = headers["content-length"].flatMap({ Int($0) }),
-            body.count == length
+        let rest = bytes[separator.upperBound...]
+        guard let status, let body = headers["transfer-encoding"] == "chunked" ? joined(rest) : Array(rest),
+            body.count == headers["content-length"].flatMap({ Int($0) }) ?? body.count,
+            headers["content-length"] != nil || headers["transfer-encoding"] != nil
         else {
             return nil
         }
         return Reply(status: status, headers: headers, body: body)
+    }
+
+    /// The body that came in chunks (RFC 9112 section 7.1); nil unless the last of them is there.
+    private static func joined(_ chunks: ArraySlice<UInt8>) -> [UInt8]? {
+        var (body, rest): ([UInt8], ArraySlice<UInt8>) = ([], chunks)
+        while let end = rest.firstRange(of: Array("\r\n".utf8)) {
+            guard let size = Int(String(decoding: rest[..<end.lowerBound], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            if size == 0 { return body }
+            guard rest.endIndex - end.upperBound >= size + 2 else { return nil }
+            body += rest[end.upperBound..<end.upperBound + size]
+            rest = rest[(end.upperBound + size + 2)...]
+        }
+        return nil
     }
 }
