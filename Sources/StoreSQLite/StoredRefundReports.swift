@@ -90,15 +90,15 @@ struct RefundReportRow {
         "declineAt", "outcome", "decidedAt", "revocationPercentage",
     ]
     private static let answerColumns = [
-        "delivery.state AS deliveryState", "endedAt", "failure", "refundPreference", "policyRule",
+        "delivery.id AS deliveryId", "delivery.state AS deliveryState", "endedAt", "failure", "refundPreference",
+        "policyRule",
     ]
 
     private var found: RefundReportEntry
-    /// What stands in `failure` of the last delivery, which is decoded only where it is asked for.
-    private var lastFailure: Data?
+    /// The deliveries by id, in no order; `failure` is decoded only where it is asked for.
+    private var answers: [(id: String, answer: RefundReportEntry.Answer, failure: Data?)] = []
 
-    /// The cases of an app, one row for each delivery of a case, in the order in which deliveries were made, and one for a
-    /// case without.
+    /// The cases of an app, one row for each delivery of a case, one after the other, and one for a case without.
     static func cursor(_ database: Database, app: String, _ query: RefundReportQuery) throws -> RowCursor {
         var conditions = Conditions()
         conditions.add("refundCase.app = ?", app)
@@ -110,7 +110,7 @@ struct RefundReportRow {
                 SELECT \((caseColumns + answerColumns).joined(separator: ", "))
                 FROM refundCase LEFT JOIN delivery ON delivery.caseId = refundCase.id
                 WHERE \(conditions.sql)
-                ORDER BY requestedAt, refundCase.id, delivery.id
+                ORDER BY requestedAt, refundCase.id
                 """)
         return try Row.fetchCursor(statement, arguments: conditions.arguments)
     }
@@ -143,23 +143,27 @@ struct RefundReportRow {
     }
 
     private mutating func readAnswer(_ row: OrderedRow) throws {
-        guard let state: Delivery.State = try row.knownIfPresent("deliveryState") else { return }
+        guard let id = try row.value("deliveryId", as: String?.self) else { return }
+        let state: Delivery.State = try row.known("deliveryState")
         let endedAt = try row.dateIfPresent("endedAt")
-        lastFailure = try row.value("failure")
-        found.answers.append(
-            RefundReportEntry.Answer(
-                state: state, endedAt: endedAt, refundPreference: try row.knownIfPresent("refundPreference"),
-                policyRule: try row.value("policyRule")))
+        let failure = try row.value("failure", as: Data?.self)
+        let answer = RefundReportEntry.Answer(
+            state: state, endedAt: endedAt, refundPreference: try row.knownIfPresent("refundPreference"),
+            policyRule: try row.value("policyRule"))
+        answers.append((id, answer, failure))
     }
 
     /// The case with all its deliveries.
     ///
     /// - Throws: `DatabaseError` when why the last one ended is nothing that this version knows.
     func entry() throws -> RefundReportEntry {
-        guard let last = found.answers.last, last.state == .cancelled, let lastFailure else { return found }
+        // Ids are in the order in which deliveries were made.
+        let ordered = answers.count > 1 ? answers.sorted { $0.id < $1.id } : answers
         var entry = found
-        entry.answers[entry.answers.count - 1] = RefundReportEntry.Answer(
-            state: last.state, endedAt: last.endedAt, failure: try DeliveryFailure(stored: lastFailure).reason,
+        entry.answers = ordered.map(\.answer)
+        guard let (_, last, failure) = ordered.last, last.state == .cancelled, let failure else { return entry }
+        entry.answers[ordered.count - 1] = RefundReportEntry.Answer(
+            state: last.state, endedAt: last.endedAt, failure: try DeliveryFailure(stored: failure).reason,
             refundPreference: last.refundPreference, policyRule: last.policyRule)
         return entry
     }
