@@ -6,127 +6,132 @@ extension SQLiteStore: StoreMaintenance {
     package func enforceRetention(
         _ policy: RetentionPolicy, at now: Date, limit: Int
     ) async throws(ServiceError) -> RetentionResult {
+        func remove(
+            _ kind: Retention, of reach: Retention.Reach = .all, _ lifetime: Duration, upTo limit: Int
+        ) async throws(ServiceError) -> Int {
+            let end = now.advanced(by: .zero - lifetime)
+            // One transaction for each kind, so that none keeps other writes waiting for long.
+            return try await write("remove what is no longer kept") { database in
+                try kind.remove(reach, before: end, limit: limit, from: database)
+            }
+        }
+        /// What is over of all, then what is left of the Sandbox's, to the same limit.
+        func removeBoth(_ kind: Retention, _ lifetime: Duration) async throws(ServiceError) -> Int {
+            let count = try await remove(kind, lifetime, upTo: limit)
+            return try await count + remove(kind, of: .sandbox, policy.sandbox, upTo: limit - count)
+        }
         var result = RetentionResult()
-        result.notifications = try await remove(Retention.notifications, policy.notifications, at: now, limit)
-        result.quarantined = try await remove(Retention.quarantined, policy.notifications, at: now, limit)
-        result.quarantined += try await remove(
-            Retention.quarantineAtItsEnd, .zero, at: now, limit - result.quarantined)
+        result.notifications = try await removeBoth(.notifications, policy.notifications)
+        result.quarantined = try await remove(.quarantined, policy.notifications, upTo: limit)
+        result.quarantined += try await remove(.quarantineAtItsEnd, .zero, upTo: limit - result.quarantined)
         result.idempotencyKeys = try await remove(
-            Retention.idempotencyKeys, .seconds(IdempotencyKey.lifetime), at: now, limit)
-        result.attempts = try await remove(Retention.attempts, policy.attempts, at: now, limit)
-        result.deliveries = try await remove(Retention.deliveries, policy.deliveries, at: now, limit)
-        result.cases = try await remove(Retention.cases, policy.deliveries, at: now, limit)
-        result.receipts = try await remove(Retention.receipts, policy.receipts, at: now, limit)
-        result.usage = try await remove(Retention.usage, policy.usage, at: now, limit)
-        try await enforceSandboxRetention(policy.sandbox, &result, at: now, limit: limit)
-        result.events = try await remove(Retention.events, policy.events, at: now, limit)
+            .idempotencyKeys, .seconds(IdempotencyKey.lifetime), upTo: limit)
+        result.attempts = try await remove(.attempts, policy.attempts, upTo: limit)
+        result.deliveries = try await removeBoth(.deliveries, policy.deliveries)
+        result.cases = try await removeBoth(.cases, policy.deliveries)
+        result.receipts = try await removeBoth(.receipts, policy.receipts)
+        result.usage = try await removeBoth(.usage, policy.usage)
+        result.events = try await remove(.events, policy.events, upTo: limit)
         return result
-    }
-
-    /// Removes what is left of the Sandbox, to the same limits.
-    private func enforceSandboxRetention(
-        _ lifetime: Duration, _ result: inout RetentionResult, at now: Date, limit: Int
-    ) async throws(ServiceError) {
-        result.notifications += try await remove(
-            Retention.sandboxNotifications, lifetime, at: now, limit - result.notifications)
-        result.deliveries += try await remove(
-            Retention.sandboxDeliveries, lifetime, at: now, limit - result.deliveries)
-        result.cases += try await remove(Retention.sandboxCases, lifetime, at: now, limit - result.cases)
-        result.receipts += try await remove(Retention.sandboxReceipts, lifetime, at: now, limit - result.receipts)
-        result.usage += try await remove(Retention.sandboxUsage, lifetime, at: now, limit - result.usage)
-    }
-
-    /// One transaction for each kind, so that none keeps other writes waiting for long.
-    private func remove(
-        _ kind: @escaping @Sendable (Database, _ end: Date, _ limit: Int) throws -> Int, _ lifetime: Duration,
-        at now: Date, _ limit: Int
-    ) async throws(ServiceError) -> Int {
-        let end = now.advanced(by: .zero - lifetime)
-        return try await write("remove what is no longer kept") { try kind($0, end, limit) }
     }
 }
 
-/// Removes what is over and older than it is kept, in batches.
-///
-/// Each function takes the time before which it must have ended and the most rows, and returns how many went.
-enum Retention {
-    static func notifications(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM notification WHERE position IN (
-                SELECT position FROM notification WHERE receivedAt < ? AND processedAt IS NOT NULL
-                ORDER BY receivedAt LIMIT ?)
-            """, end, limit)
+/// A kind of record that goes when it is over and older than it is kept: in batches, the oldest first.
+struct Retention: Sendable {
+    /// Of which environments.
+    enum Reach: CaseIterable, Sendable {
+        case all
+        /// By an index of its own: testers' stories are over soon.
+        case sandbox
+
+        /// Before the other conditions.
+        fileprivate var condition: String { self == .sandbox ? "environment = 'Sandbox' AND " : "" }
     }
+
+    /// Takes the time before which it must have ended and the most rows, and returns how many went.
+    private let run: @Sendable (Reach, Database, _ end: Date, _ limit: Int) throws -> Int
+
+    func remove(_ reach: Reach, before end: Date, limit: Int, from database: Database) throws -> Int {
+        try run(reach, database, end, limit)
+    }
+
+    /// By a statement with the end and the limit as its arguments.
+    private init(statement: @escaping @Sendable (Reach) -> String) {
+        run = { reach, database, end, limit in
+            try database.cachedStatement(sql: statement(reach)).execute(arguments: [end.milliseconds, limit])
+            return database.changesCount
+        }
+    }
+
+    private init(run: @escaping @Sendable (Reach, Database, Date, Int) throws -> Int) { self.run = run }
+}
+
+extension Retention {
+    static let notifications = Retention(statement: { reach in
+        """
+        DELETE FROM notification WHERE position IN (
+            SELECT position FROM notification
+            WHERE \(reach.condition)receivedAt < ? AND processedAt IS NOT NULL
+            ORDER BY receivedAt LIMIT ?)
+        """
+    })
 
     /// Attempts of what goes on for longer than they are kept go as well.
-    static func attempts(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM deliveryAttempt WHERE (deliveryId, number) IN (
-                SELECT deliveryId, number FROM deliveryAttempt WHERE startedAt < ? ORDER BY startedAt LIMIT ?)
-            """, end, limit)
-    }
+    static let attempts = Retention(statement: { _ in
+        """
+        DELETE FROM deliveryAttempt WHERE (deliveryId, number) IN (
+            SELECT deliveryId, number FROM deliveryAttempt WHERE startedAt < ? ORDER BY startedAt LIMIT ?)
+        """
+    })
 
     /// A delivery takes its attempts with it, and stays as long as its case, whose answer it is.
-    static func deliveries(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM delivery WHERE id IN (
-                SELECT id FROM delivery
-                WHERE endedAt < ?1 AND NOT EXISTS (
-                    SELECT 1 FROM refundCase
-                    WHERE refundCase.id = delivery.caseId AND (closedAt IS NULL OR closedAt >= ?1))
-                ORDER BY endedAt LIMIT ?2)
-            """, end, limit)
-    }
+    static let deliveries = Retention(statement: { reach in
+        """
+        DELETE FROM delivery WHERE id IN (
+            SELECT id FROM delivery
+            WHERE \(reach.condition)endedAt < ?1 AND NOT EXISTS (
+                SELECT 1 FROM refundCase
+                WHERE refundCase.id = delivery.caseId AND (closedAt IS NULL OR closedAt >= ?1))
+            ORDER BY endedAt LIMIT ?2)
+        """
+    })
 
-    static func idempotencyKeys(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM idempotencyKey WHERE (caller, app, route, key) IN (
-                SELECT caller, app, route, key FROM idempotencyKey WHERE createdAt < ? ORDER BY createdAt LIMIT ?)
-            """, end, limit)
-    }
+    static let idempotencyKeys = Retention(statement: { _ in
+        """
+        DELETE FROM idempotencyKey WHERE (caller, app, route, key) IN (
+            SELECT caller, app, route, key FROM idempotencyKey WHERE createdAt < ? ORDER BY createdAt LIMIT ?)
+        """
+    })
 
     /// Cases go after their deliveries.
-    static func cases(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM refundCase WHERE id IN (
-                SELECT id FROM refundCase
-                WHERE closedAt < ? AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.caseId = refundCase.id)
-                ORDER BY closedAt LIMIT ?)
-            """, end, limit)
-    }
+    static let cases = Retention(statement: { reach in
+        """
+        DELETE FROM refundCase WHERE id IN (
+            SELECT id FROM refundCase
+            WHERE \(reach.condition)closedAt < ?
+                AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.caseId = refundCase.id)
+            ORDER BY closedAt LIMIT ?)
+        """
+    })
 
     /// Not those that Apple is still to be asked about.
-    static func receipts(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM receipt WHERE position IN (
-                SELECT position FROM receipt WHERE updatedAt < ? AND nextAttemptAt IS NULL
-                ORDER BY updatedAt LIMIT ?)
-            """, end, limit)
-    }
+    static let receipts = Retention(statement: { reach in
+        """
+        DELETE FROM receipt WHERE position IN (
+            SELECT position FROM receipt WHERE \(reach.condition)updatedAt < ? AND nextAttemptAt IS NULL
+            ORDER BY updatedAt LIMIT ?)
+        """
+    })
 
-    static func usage(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM usage WHERE position IN (
-                SELECT position FROM usage WHERE recordedAt < ? ORDER BY recordedAt LIMIT ?)
-            """, end, limit)
-    }
+    static let usage = Retention(statement: { reach in
+        """
+        DELETE FROM usage WHERE position IN (
+            SELECT position FROM usage WHERE \(reach.condition)recordedAt < ? ORDER BY recordedAt LIMIT ?)
+        """
+    })
 
     /// The first ones up to one that is kept, so that the positions of what is left have no gap.
-    static func events(_ database: Database, before end: Date, limit: Int) throws -> Int {
+    static let events = Retention(run: { _, database, end, limit in
         let first = try Row.fetchAll(
             database.cachedStatement(
                 sql: "SELECT position, at FROM event WHERE position > 0 ORDER BY position LIMIT ?"),
@@ -136,86 +141,20 @@ enum Retention {
         let position: Int64 = try last.value("position")
         try database.cachedStatement(sql: "DELETE FROM event WHERE position <= ?").execute(arguments: [position])
         return over.count
-    }
+    })
 
-    static func quarantined(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM quarantine WHERE position IN (
-                SELECT position FROM quarantine WHERE receivedAt < ? ORDER BY receivedAt LIMIT ?)
-            """, end, limit)
-    }
+    static let quarantined = Retention(statement: { _ in
+        """
+        DELETE FROM quarantine WHERE position IN (
+            SELECT position FROM quarantine WHERE receivedAt < ? ORDER BY receivedAt LIMIT ?)
+        """
+    })
 
     /// What Apple's history does not hold any more goes earlier.
-    static func quarantineAtItsEnd(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM quarantine WHERE position IN (
-                SELECT position FROM quarantine WHERE keptUntil < ? ORDER BY keptUntil LIMIT ?)
-            """, end, limit)
-    }
-
-    fileprivate static func remove(_ database: Database, _ sql: String, _ end: Date, _ limit: Int) throws -> Int {
-        try database.cachedStatement(sql: sql).execute(arguments: [end.milliseconds, limit])
-        return database.changesCount
-    }
-}
-
-// What is the Sandbox's, by the same rules and by indexes of its own: testers' stories are over soon.
-
-extension Retention {
-    static func sandboxNotifications(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM notification WHERE position IN (
-                SELECT position FROM notification
-                WHERE environment = 'Sandbox' AND receivedAt < ? AND processedAt IS NOT NULL
-                ORDER BY receivedAt LIMIT ?)
-            """, end, limit)
-    }
-
-    static func sandboxDeliveries(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM delivery WHERE id IN (
-                SELECT id FROM delivery WHERE environment = 'Sandbox' AND endedAt < ? ORDER BY endedAt LIMIT ?)
-            """, end, limit)
-    }
-
-    static func sandboxCases(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM refundCase WHERE id IN (
-                SELECT id FROM refundCase
-                WHERE environment = 'Sandbox' AND closedAt < ?
-                    AND NOT EXISTS (SELECT 1 FROM delivery WHERE delivery.caseId = refundCase.id)
-                ORDER BY closedAt LIMIT ?)
-            """, end, limit)
-    }
-
-    static func sandboxReceipts(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM receipt WHERE position IN (
-                SELECT position FROM receipt
-                WHERE environment = 'Sandbox' AND updatedAt < ? AND nextAttemptAt IS NULL
-                ORDER BY updatedAt LIMIT ?)
-            """, end, limit)
-    }
-
-    static func sandboxUsage(_ database: Database, before end: Date, limit: Int) throws -> Int {
-        try remove(
-            database,
-            """
-            DELETE FROM usage WHERE position IN (
-                SELECT position FROM usage WHERE environment = 'Sandbox' AND recordedAt < ?
-                ORDER BY recordedAt LIMIT ?)
-            """, end, limit)
-    }
+    static let quarantineAtItsEnd = Retention(statement: { _ in
+        """
+        DELETE FROM quarantine WHERE position IN (
+            SELECT position FROM quarantine WHERE keptUntil < ? ORDER BY keptUntil LIMIT ?)
+        """
+    })
 }

@@ -61,6 +61,19 @@ package struct MaintenanceContract: Sendable, CustomTestStringConvertible {
             policy.sandbox = .seconds(100 * 86_400)
             #expect(try await store.enforceRetention(policy, at: CaseModel.time(31 * 24), limit: 9).cases == 1)
         },
+        MaintenanceContract("an answer stays as long as its case in the Sandbox too") { store in
+            let transaction = Transaction.sample(environment: .sandbox)
+            try await store.take(.sample("a", transaction: transaction))
+            try await queue(store, caseID: "case-a", environment: .sandbox)
+            // Apple decides after weeks; the case is over then, its answer was before.
+            let decided = Double(20 * 24)
+            try await store.take(.sample("d", type: "REFUND", at: decided, transaction: transaction))
+            let first = try await remove(store, at: 40 * 24)
+            #expect(first.deliveries == 0 && first.cases == 0)
+            #expect(try await store.delivery(app: "coins", id: "delivery") != nil)
+            let second = try await remove(store, at: decided + 30 * 24 + 1)
+            #expect(second.deliveries == 1 && second.cases == 1)
+        },
         MaintenanceContract("what is not over stays, however old") { store in
             try await store.take(.sample("open"))
             let unprocessed = StoredNotification.sample("unprocessed", transaction: .sample(id: "2"))
