@@ -138,7 +138,7 @@ extension DeliveryRow {
     /// Whether its content was removed with its user.
     var isErased: Bool { delivery.body.isEmpty }
 
-    /// Removes the user, the content, and whatever may name the user.
+    /// Removes the user, the content, whatever may name the user, and what a policy used of what was reported.
     fileprivate func erase(_ spellings: [UserID], in database: Database) throws {
         guard
             let row = try Row.fetchOne(
@@ -152,13 +152,15 @@ extension DeliveryRow {
         let texts = try ["failure", "cancellation"].map { column in
             try row.value(column, as: Data?.self).map(DeliveryFailure.init(stored:)).map { try $0.withoutUser.stored }
         }
+        // The rule's name stays: reports tell by it what the company did.
+        let policy = try delivery.policy.map { try PolicyTrace(rule: $0.rule, facts: [], usageAt: nil).storedFacts }
         try database.cachedStatement(
             sql: """
                 UPDATE delivery SET user = ?, acceptedFor = ?, body = x'', appAccountToken = NULL, failure = ?,
-                    cancellation = ?
+                    cancellation = ?, policyFacts = ?
                 WHERE id = ?
                 """
-        ).execute(arguments: [user, acceptedFor, texts[0], texts[1], delivery.id])
+        ).execute(arguments: [user, acceptedFor, texts[0], texts[1], policy, delivery.id])
         try database.cachedStatement(sql: "DELETE FROM idempotencyKey WHERE deliveryId = ?")
             .execute(arguments: [delivery.id])
     }

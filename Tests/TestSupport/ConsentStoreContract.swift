@@ -158,6 +158,16 @@ package struct ConsentStoreContract: Sendable, CustomTestStringConvertible {
             let known = try await store.delivery(for: key, at: CaseModel.time(1))
             #expect(known == nil)
         },
+        ConsentStoreContract("an erasure leaves the rule that answered, and nothing of what it used") { store in
+            let alice = try UserID("alice")
+            let trace = PolicyTrace(rule: "used", facts: ["playTimeMinutes"], usageAt: CaseModel.time(0))
+            try await store.queue(.sample("1", user: "alice", policy: trace))
+            try await store.queue(.sample("2", transaction: "2", user: "bob", policy: trace))
+            _ = try await store.eraseUser(app: "coins", user: alice, at: CaseModel.time(1))
+            let rule = PolicyTrace(rule: "used", facts: [], usageAt: nil)
+            #expect(try await store.delivery(app: "coins", id: "1")?.policy == rule)
+            #expect(try await store.delivery(app: "coins", id: "2")?.policy == trace)
+        },
         ConsentStoreContract("what is being sent brings nothing back that an erasure removed") { store in
             let facts = Transaction.sample(token: "3f2504e0-4f89-11d3-9a0c-0305e82c3301").facts
             try await store.queue(.sample("1", user: "alice"))

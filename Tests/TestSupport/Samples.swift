@@ -101,13 +101,14 @@ extension DeliveryDraft {
         _ id: String, caseID: String? = nil, transaction: String = "1000", user: String? = nil,
         purchase: PurchaseFacts? = nil, environment: AppStoreEnvironment? = .production, app: String = "coins",
         body: String = "{}", at hour: Double = 0, due: Double? = nil, deadline: Double = 12, key: IdempotencyKey? = nil,
-        digest: [UInt8] = [1]
+        digest: [UInt8] = [1], policy: PolicyTrace? = nil
     ) throws -> DeliveryDraft {
-        let delivery = Delivery(
+        var delivery = Delivery(
             id: id, app: app, caseID: caseID, user: try user.map(UserID.init), caller: "shop",
             transactionID: transaction, environment: environment, purchase: purchase, version: .v2,
             body: Array(body.utf8), createdAt: CaseModel.time(hour), deadline: CaseModel.time(deadline),
             requestedDeadline: CaseModel.time(deadline), nextAttemptAt: CaseModel.time(due ?? hour))
+        delivery.policy = policy
         return DeliveryDraft(
             delivery: delivery, idempotencyKey: key, requestDigest: digest, subject: ConsentSubject(delivery))
     }
