@@ -184,7 +184,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         }
         guard declaredBytes > 0 || request.headerFields[.transferEncoding] != nil else { return }
         guard slot.hasRoom(for: request, from: record?.source ?? "") else {
-            return answerAtHead(request, answerOverload(request), context)
+            return shed(request, context, isAtHead: true)
         }
         guard pipeline.wholePending == 0 else { return }
         turnToRest(context)
@@ -193,10 +193,25 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Answers a request that has begun; its body, if it has one, is read and thrown away.
     private func answerAtHead(_ request: HTTPRequest, _ answer: EarlyAnswer, _ context: ChannelHandlerContext) {
+        throwBodyAway(of: request)
+        send(answer, to: request, context)
+    }
+
+    private func throwBodyAway(of request: HTTPRequest) {
         held = nil
         // A client that waits for leave to send its body may or may not send it now, so that nothing can be read after it.
         if request.headerFields[.expect] != nil { isLastRequest = true }
-        send(answer, to: request, context)
+    }
+
+    /// Refuses a request for which there is no place, at once or, where many are refused, a little later.
+    private func shed(_ request: HTTPRequest, _ context: ChannelHandlerContext, isAtHead: Bool = false) {
+        if isAtHead { throwBodyAway(of: request) }
+        guard let pause = slot.refuse() else { return send(answerOverload(request), to: request, context) }
+        // Meanwhile nothing is read behind the request.
+        context.eventLoop.assumeIsolated().scheduleTask(in: pause) {
+            if case .ended = self.phase { return }
+            self.send(self.answerOverload(request), to: request, context)
+        }
     }
 
     /// Notes where a request comes from, where a proxy tells.
@@ -233,7 +248,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         noteHeldBytes()
         record?.turn(to: .working, at: context.eventLoop.now)
         guard slot.take(request.head, from: record?.source ?? "") else {
-            return send(answerOverload(request.head), to: request.head, context)
+            return shed(request.head, context)
         }
         context.fireChannelRead(wrapInboundOut(.head(request.head)))
         if let body = request.body { context.fireChannelRead(wrapInboundOut(.body(body))) }

@@ -22,6 +22,11 @@ final class RequestLimiter: Sendable {
     static let memory = TimeAmount.seconds(1)
     /// The most who are known, beyond those who hold places.
     private static let maximumKnown = 4096
+    /// How many refusals in a second are answered at once.
+    static let promptRefusals = 200
+    /// How long every further one waits: a caller that asks again at once costs four refusals a second and connection then, and
+    /// not thousands, which would take the processor from those who were let in.
+    static let refusalPause = TimeAmount.milliseconds(250)
 
     private struct State {
         var inside = 0
@@ -32,6 +37,8 @@ final class RequestLimiter: Sendable {
         /// Since when all requests have waited long; nil if the latest has not.
         private var slowSince: NIODeadline?
         private var latestWait = NIODeadline.uptimeNanoseconds(0)
+        /// The second in which refusals are counted.
+        private var refusals = (since: NIODeadline.uptimeNanoseconds(0), count: 0)
 
         mutating func enter(_ holder: String?) {
             inside += 1
@@ -51,6 +58,12 @@ final class RequestLimiter: Sendable {
         mutating func note(wait: TimeAmount, at now: NIODeadline) {
             slowSince = wait <= soon ? nil : slowSince ?? now
             latestWait = now
+        }
+
+        mutating func refuse(at now: NIODeadline) -> TimeAmount? {
+            if now >= refusals.since + .seconds(1) { refusals = (now, 0) }
+            refusals.count += 1
+            return refusals.count > promptRefusals ? refusalPause : nil
         }
 
         func isCrowded(_ limit: Int, at now: NIODeadline) -> Bool {
@@ -130,6 +143,12 @@ final class RequestLimiter: Sendable {
         guard limit != nil, isSharedByCaller else { return }
         let now = now()
         state.withLock { $0.note(wait: now - arrival, at: now) }
+    }
+
+    /// Notes that a request is refused; how long its answer is to wait, nil for not at all.
+    func refuse() -> TimeAmount? {
+        let now = now()
+        return state.withLock { $0.refuse(at: now) }
     }
 
     /// Notes whose a request is that is inside, now that it has been got to.
@@ -239,6 +258,9 @@ package final class ConnectionSlot: Sendable {
             return true
         }
     }
+
+    /// Notes that a request is refused for want of a place; how long its answer is to wait, nil for not at all.
+    func refuse() -> TimeAmount? { limiter.refuse() }
 
     /// Gives the place back, if there is one.
     func giveBack() {
