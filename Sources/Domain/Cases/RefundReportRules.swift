@@ -58,9 +58,6 @@ package enum RefundReportRules {
         case silent(RefundSilence)
     }
 
-    /// The whole price, in milliunits.
-    static let wholePercentage: Int32 = 100_000
-
     /// The answer that Apple went by: of several that it accepted, the latest.
     package static func accepted(_ entry: RefundReportEntry) -> RefundReportEntry.Answer? {
         var latest: RefundReportEntry.Answer?
@@ -123,7 +120,8 @@ package enum RefundReportRules {
     ///
     /// `percentage`: in milliunits.
     static func refunded(_ percentage: Int32, of price: Int128) -> Int128 {
-        (price * Int128(percentage) + Int128(wholePercentage / 2)) / Int128(wholePercentage)
+        let whole = Int128(ConsumptionRules.wholePercentage)
+        return (price * Int128(percentage) + whole / 2) / whole
     }
 }
 
@@ -189,8 +187,8 @@ extension RefundFigures {
         guard let outcome = entry.outcome else { return }
         outcomes[outcome, default: 0] += 1
         guard outcome == .refunded else { return }
-        let percentage = entry.revocationPercentage ?? RefundReportRules.wholePercentage
-        if percentage < RefundReportRules.wholePercentage { proratedRefunds += 1 }
+        let percentage = entry.revocationPercentage ?? ConsumptionRules.wholePercentage
+        if percentage < ConsumptionRules.wholePercentage { proratedRefunds += 1 }
         revocationPercentages += Int128(percentage)
         refundedAmount += RefundReportRules.refunded(percentage, of: price)
     }

@@ -17,19 +17,6 @@ package struct PolicyTrial: Sendable {
         package let isConsented: Bool
     }
 
-    /// Which cases are tried: the latest ones.
-    package struct Selection: Sendable {
-        package let environment: AppStoreEnvironment?
-        package let transactionID: String?
-        package let limit: Int
-
-        package init(environment: AppStoreEnvironment?, transactionID: String?, limit: Int) {
-            self.environment = environment
-            self.transactionID = transactionID
-            self.limit = limit
-        }
-    }
-
     private let policies: [String: RefundPolicy]
     private let cases: any CaseStore
     private let usage: any UsageStore
@@ -52,20 +39,18 @@ package struct PolicyTrial: Sendable {
     /// The policy of an app in the configuration; nil where it has none.
     package func policy(of app: App) -> RefundPolicy? { policies[app.slug] }
 
-    /// Tries a policy on cases, the latest first.
+    /// Tries a policy on the latest cases of those asked for, up to a number.
     ///
     /// - Throws: `storeUnavailable`.
     package func results(
-        of policy: RefundPolicy, app: App, _ selection: Selection
+        of policy: RefundPolicy, app: App, among cases: CaseQuery, upTo limit: Int
     ) async throws(ServiceError) -> [Result] {
         var results: [Result] = []
-        var query = CaseQuery()
-        (query.environment, query.transactionID, query.isLatestFirst) = (
-            selection.environment, selection.transactionID, true
-        )
-        while results.count < selection.limit {
-            query.limit = min(CaseQuery.maximumPageSize, selection.limit - results.count)
-            let page = try await cases.refundCases(app: app.slug, query)
+        var query = cases
+        query.isLatestFirst = true
+        while results.count < limit {
+            query.limit = min(CaseQuery.maximumPageSize, limit - results.count)
+            let page = try await self.cases.refundCases(app: app.slug, query)
             for refundCase in page { results.append(try await result(of: policy, refundCase, app)) }
             guard page.count == query.limit, let last = page.last else { break }
             query.after = CaseQuery.Position(deadline: last.deadline, id: last.id)

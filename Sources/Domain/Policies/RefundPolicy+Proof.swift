@@ -35,8 +35,9 @@ extension RefundPolicy {
         )
     }
 
-    /// A rule whose answer Apple would refuse about each of the product types that it names; of a rule that names none, about
-    /// all of them.
+    /// A rule whose answer Apple would refuse about one of the product types that it names, whatever is known.
+    ///
+    /// One that names no type is for subscriptions too, about which Apple takes every preference.
     private func unanswerable(_ index: Int) -> Fault? {
         let rule = rules[index]
         guard case .answer(let preference, let statement) = rule.outcome else { return nil }
@@ -45,11 +46,10 @@ extension RefundPolicy {
                 index: index, field: ".answer.consumptionPercentage", rule: "undelivered",
                 message: "`consumptionPercentage` must be 0 or left out when `deliveryStatus` is not `DELIVERED`.")
         }
-        let named = rule.match.productTypes
         let refused = RefundRule.productTypes.filter { type in
-            (named.isEmpty || named.contains(type)) && !rule.canAnswer(about: type, preference, statement)
+            rule.match.productTypes.contains(type) && !rule.canAnswer(about: type, preference)
         }
-        guard !refused.isEmpty, !named.isEmpty || refused.count == RefundRule.productTypes.count else { return nil }
+        guard !refused.isEmpty else { return nil }
         let types = refused.map { "`\($0.rawValue)`" }.joined(separator: ", ")
         return Fault(
             index: index, field: ".answer.refundPreference", rule: "prorated",
@@ -82,14 +82,11 @@ extension RefundRule {
 
     /// Whether there is any purchase of a type about which Apple would take the answer.
     fileprivate func canAnswer(
-        about type: ProductType, _ preference: ConsumptionV2.RefundPreference?, _ statement: Statement
+        about type: ProductType, _ preference: ConsumptionV2.RefundPreference?
     ) -> Bool {
         guard preference == .grantProrated, type != .autoRenewableSubscription else { return true }
-        let statuses = match.deliveryStatuses.isEmpty ? statement.deliveryStatus.map { [$0] } : match.deliveryStatuses
-        if let statuses, !statuses.contains(.delivered) {
-            // Only where no condition asks for a report, one may say otherwise than the statement.
-            return match.deliveryStatuses.isEmpty && !match.readsUsage
-        }
+        // Where no condition asks for a status, a report may say otherwise than the statement.
+        guard match.deliveryStatuses.isEmpty || match.deliveryStatuses.contains(.delivered) else { return false }
         let partly = RefundMatch.Bounds(atLeast: 1, below: ConsumptionRules.wholePercentage)
         guard let asked = match.consumptionPercentage else { return true }
         return max(asked.atLeast ?? 0, partly.atLeast ?? 0) < min(asked.below ?? .max, partly.below ?? .max)

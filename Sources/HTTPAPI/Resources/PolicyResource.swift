@@ -24,8 +24,9 @@ struct PolicyRoutes: Sendable {
     func run(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         var fields = try input.fields()
         let given = fields.refundPolicy("rules", isRequired: false)
-        let environment = fields.environment(for: app, in: .body)
-        let transactionID = fields.identifier("transactionId", .transaction, in: .body, isRequired: false)
+        var cases = CaseQuery()
+        cases.environment = fields.environment(for: app, in: .body)
+        cases.transactionID = fields.identifier("transactionId", .transaction, in: .body, isRequired: false)
         let limit = fields.integer("limit", from: 1...PolicyTrial.maximumCases, isRequired: false)
         let policy = given ?? trial.policy(of: app)
         if policy == nil, fields.isValidSoFar {
@@ -33,9 +34,7 @@ struct PolicyRoutes: Sendable {
         }
         guard fields.isValid, let policy else { throw fields.error }
         let results = try await trial.results(
-            of: policy, app: app,
-            PolicyTrial.Selection(
-                environment: environment, transactionID: transactionID, limit: limit ?? Self.usualCases))
+            of: policy, app: app, among: cases, upTo: limit ?? Self.usualCases)
         return Answer.object(capacity: 256 + results.count * PolicyBody.size) { writer in
             writer.memberArray("counts") { PolicyBody.writeCounts(results, of: policy, to: &$0) }
             writer.memberArray("results") { writer in

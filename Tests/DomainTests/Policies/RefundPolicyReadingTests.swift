@@ -122,6 +122,17 @@ struct RefundPolicyReadingTests {
         #expect(prorated("Consumable", undelivered) == ["rules[0].answer.refundPreference prorated"])
         #expect(prorated("Consumable", unused) == ["rules[0].answer.refundPreference prorated"])
         #expect(prorated("Auto-Renewable Subscription", undelivered).isEmpty)
+        // Where a report says that it was delivered, this rule can answer.
+        let stated: [String: FieldValue] = [
+            "match": .object([
+                "productTypes": .array([.string("Consumable")]),
+                "consumptionPercentage": .object(["atLeast": .integer(1)]),
+            ]),
+            "answer": .object([
+                "refundPreference": .string("GRANT_PRORATED"), "deliveryStatus": .string("UNDELIVERED_OTHER"),
+            ]),
+        ]
+        #expect(read([rule("a", stated)]).broken.isEmpty)
         let used = answer(["deliveryStatus": .string("UNDELIVERED_OTHER"), "consumptionPercentage": .integer(1)])
         #expect(read([rule("a", used)]).broken == ["rules[0].answer.consumptionPercentage undelivered"])
     }
