@@ -32,6 +32,17 @@ struct CaseMonitorTests {
         }
     }
 
+    @Test func `a tester's case is told, and is no warning`() async throws {
+        try await CaseMonitorFixture.with { fixture in
+            _ = try await fixture.base.openCase(.sample(id: "1", environment: .sandbox))
+            try await fixture.monitoring {
+                try await fixture.pass(hours: 6)
+                #expect(fixture.minutesWarned == ["360"])
+            }
+            #expect(fixture.log.lines("still without an answer").map(\.level) == [.info])
+        }
+    }
+
     @Test func `a case that comes late is warned of at once, and only as near as it is`() async throws {
         try await CaseMonitorFixture.with { fixture in
             let base = fixture.base

@@ -89,6 +89,23 @@ struct NotificationServiceTests {
         }
     }
 
+    @Test func `of the Sandbox it is refused earlier, as it would go at once`() async throws {
+        try await NotificationFixture.with { fixture in
+            let retention = 30.0 * 24
+            for (name, age, environment) in [
+                ("old", retention + 0.001, AppStoreEnvironment.sandbox), ("last", retention, .sandbox),
+                ("paid", retention + 0.001, .production),
+            ] {
+                let sample = StoredNotification.sample(
+                    name, at: -age, transaction: .sample(environment: environment))
+                fixture.verifier.know(name, as: .success(sample.notification))
+            }
+            #expect(await failure(fixture, "old") == .notificationTooOld)
+            #expect(await failure(fixture, "last") == nil)
+            #expect(await failure(fixture, "paid") == nil)
+        }
+    }
+
     @Test func `storage trouble is told, and the repetition is new`() async throws {
         try await NotificationFixture.with { fixture in
             fixture.verifier.know("s", as: .success(StoredNotification.sample("u").notification))
