@@ -63,6 +63,7 @@ package enum Serve {
         }
         var dependencies = Dependencies(logger: logger)
         dependencies.watchdogInterval = try Notifier.watchdogInterval()
+        dependencies.inheritedSockets = try InheritedSocket.all()
         let daemon = try await makeDaemon(configuration: configuration, dependencies: dependencies)
         let group = ServiceGroup(
             configuration: groupConfiguration(daemon, timeout: configuration.shutdown.timeout, logger: logger))

@@ -26,7 +26,7 @@ struct StartFailure: Sendable, Equatable {
         case let error as AuditFileError:
             status = error.isOfDisk ? .failure : .configuration
             lines = ["\(error)"]
-        case is FileError:
+        case is FileError, is InheritedListeners.Problem:
             status = .configuration
             lines = ["\(error)"]
         case let error as ListenerError:
@@ -59,8 +59,7 @@ extension ListenerError {
         switch reason {
         case .addressInUse, .addressNotAvailable, .alreadyUsed, .closedUnexpectedly, .other: false
         case .permissionDenied, .directoryMissing, .pathTooLong, .notASocket, .noSuchGroup, .notInGroup,
-            .certificateUnusable,
-            .authoritiesUnusable:
+            .certificateUnusable, .authoritiesUnusable, .notListening, .inheritedElsewhere:
             true
         }
     }

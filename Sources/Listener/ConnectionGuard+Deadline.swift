@@ -142,7 +142,11 @@ extension ConnectionGuard {
     private func limit(of wait: Wait) -> TimeAmount? {
         switch wait {
         case .responder: nil
-        case .firstRequest: TimeAmount(min(configuration.firstRequestTimeout, configuration.idleTimeout))
+        case .firstRequest:
+            TimeAmount(
+                min(
+                    isDraining ? configuration.lastRequestTimeout : configuration.firstRequestTimeout,
+                    configuration.idleTimeout))
         case .nextRequest: TimeAmount(configuration.idleTimeout)
         case .restOfRequest: TimeAmount(configuration.requestReadTimeout)
         case .peerToReceive: TimeAmount(configuration.responseWriteTimeout) - deadline.blocked

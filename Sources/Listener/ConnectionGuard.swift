@@ -134,8 +134,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         case is ConnectionEvictionEvent:
             if pipeline.wholePending == 0 { abort(context) } else { record?.isLeaving = false }
         case is ChannelShouldQuiesceEvent:
-            // The next handler closes the connection when nothing is under way on it.
             isDraining = true
+            guard pipeline.hasBegun || configuration.lastRequestTimeout == .zero else {
+                // Its first request is its last.
+                deadline.since = context.eventLoop.now
+                return updateDeadline(context)
+            }
+            // The next handler closes the connection when nothing is under way on it.
             context.fireUserInboundEventTriggered(event)
         case ChannelEvent.inputClosed:
             peerHasFinished(context)

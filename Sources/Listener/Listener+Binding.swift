@@ -14,8 +14,7 @@ extension Listener {
     func open() async throws(ListenerError.Reason) -> (any Channel, BoundAddress) {
         // On a thread that may block.
         try await certificates?.load()
-        // A socket that the service manager hands over becomes a third case: its descriptor goes the way of a Unix
-        // socket's, while its file, if it has one, stays.
+        if let inherited { return try await open(inheriting: inherited) }
         switch configuration.address {
         case .tcp(let host, let port):
             let channel = try await open { bootstrap in
@@ -37,6 +36,17 @@ extension Listener {
                 throw error
             }
         }
+    }
+
+    /// Listens with a socket that was handed over; its file, if it has one, is the giver's and stays.
+    private func open(inheriting descriptor: Int32) async throws(ListenerError.Reason) -> (any Channel, BoundAddress) {
+        try InheritedDescriptor.check(descriptor, against: configuration.address)
+        let address = try InheritedDescriptor.address(of: descriptor)
+        let channel = try await open(descriptor: descriptor) { bootstrap in
+            try await bootstrap.withBoundSocket(descriptor).get()
+        }
+        whenClosed(channel, remove: nil)
+        return (channel, address)
     }
 
     /// The group is looked up on a thread that may block: directories of users can be on other machines.

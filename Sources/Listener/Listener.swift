@@ -36,6 +36,8 @@ package actor Listener: Service {
     let answerOverload: OverloadAnswer
     let limiter: RequestLimiter
     let turns: EventLoopTurns
+    /// A listening socket that was handed over; nil for one that is to be bound.
+    let inherited: Int32?
     /// Nil serves plain HTTP.
     package nonisolated let certificates: ListenerCertificates?
     /// Ends when nothing is accepted any more and the last connection has ended.
@@ -52,6 +54,7 @@ package actor Listener: Service {
     ///   - answerOverload: answers those for which there is no place, on the event loop, so it must be quick.
     ///   - eventLoopGroup: runs the connections; a group of NIOPosix.
     ///   - turns: the same for all listeners of a group.
+    ///   - inherited: a socket that listens at the configured address already, which the listener owns from now on; nil binds one.
     ///   - logger: the listener's name is added to what is logged.
     package init(
         configuration: ListenerConfiguration,
@@ -59,6 +62,7 @@ package actor Listener: Service {
         answeringOverload answerOverload: OverloadAnswer? = nil,
         eventLoopGroup: any EventLoopGroup,
         turns: EventLoopTurns = EventLoopTurns(),
+        inheriting inherited: Int32? = nil,
         logger: Logger
     ) {
         var logger = logger
@@ -79,6 +83,7 @@ package actor Listener: Service {
         self.limiter = limiter
         self.connections = connections
         self.turns = turns
+        self.inherited = inherited
         certificates = configuration.tls.map { tls in
             ListenerCertificates(tls, logger: logger, authoritiesChanged: connections.drainOpen)
         }

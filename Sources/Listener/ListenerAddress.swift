@@ -58,6 +58,12 @@ package enum ListenerAddress: Sendable, Equatable {
         return bytes.suffix(4).first == 127
     }
 
+    /// Whether two texts are the same IP address, however they write it.
+    static func isSameHost(_ text: String, _ other: String) -> Bool {
+        guard let bytes = bytes(ofIPAddress: text) else { return false }
+        return bytes == Self.bytes(ofIPAddress: other)
+    }
+
     /// The 4 bytes of an IPv4 address or the 16 of an IPv6 address.
     ///
     /// Source: inet_pton(3)

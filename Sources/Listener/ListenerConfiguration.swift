@@ -65,6 +65,11 @@ package struct ListenerConfiguration: Sendable {
     /// How long a new connection may stay silent, if that is less.
     package var firstRequestTimeout = Duration.seconds(15)
 
+    /// How long a connection that has sent nothing yet may still send its first request when the shutdown has begun.
+    ///
+    /// Whoever has just connected, perhaps through a socket that the next process serves, would lose that request.
+    package var lastRequestTimeout = Duration.seconds(3)
+
     /// How long a client may take to send one request, from its first byte to its last; slower is answered with 408.
     ///
     /// The time during which this process does not read, because a responder has not taken what is there, is not counted.

@@ -34,6 +34,12 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         /// The authorities of clients' certificates cannot be used; a text that names the file.
         case authoritiesUnusable(String)
 
+        /// What was handed over is no listening stream socket with an address.
+        case notListening
+
+        /// What was handed over listens somewhere else, at this address.
+        case inheritedElsewhere(String)
+
         /// It is bound or running already, or has run.
         case alreadyUsed
 
@@ -93,6 +99,8 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
         case .notInGroup(let name): "the process is no member of the group \(name)"
         case .certificateUnusable(let text): "its certificate or key cannot be used (\(text))"
         case .authoritiesUnusable(let text): "the authorities of its clients cannot be used (\(text))"
+        case .notListening: "what the service manager hands over is no listening stream socket with an address or path"
+        case .inheritedElsewhere(let address): "the socket that the service manager hands over listens on \(address)"
         case .alreadyUsed: "it was started before"
         case .closedUnexpectedly: "its socket was closed"
         case .other(let text): text
@@ -115,6 +123,8 @@ package struct ListenerError: Error, Equatable, Sendable, CustomStringConvertibl
             "the certificate chain and its private key must be PEM files that this user may read and that belong together"
         case (.authoritiesUnusable, _):
             "name a PEM file with the roots that issue certificates to clients, which this user may read"
+        case (.notListening, _): "hand over one with ListenStream= in a socket unit"
+        case (.inheritedElsewhere, _): "make ListenStream= of the socket unit and the configured address the same"
         case (.alreadyUsed, _), (.closedUnexpectedly, _), (.other, _): ""
         }
     }

@@ -23,6 +23,25 @@ import Testing
         #expect(try guarded.sent().isEmpty)
     }
 
+    @Test func aNewConnectionMayBeSilentForLessWhenTheShutdownHasBegun() throws {
+        guarded.pass(10)
+        guarded.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        guarded.pass(.milliseconds(2999))
+        #expect(guarded.channel.isActive)
+        guarded.pass(.milliseconds(1))
+        #expect(!guarded.channel.isActive)
+    }
+
+    @Test func itsFirstRequestIsItsLastThen() throws {
+        guarded.channel.pipeline.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+        guarded.pass(2)
+        try guarded.receive(Self.get)
+        #expect(try guarded.begun() == ["GET / "])
+        guarded.respond()
+        #expect(try guarded.sent().lowercased().contains("connection: close"))
+        #expect(guarded.network.closed.count == 1)
+    }
+
     @Test func theIdleTimeBeginsAnewAfterEachAnswer() throws {
         for pause: Int64 in [14, 50, 50] {
             guarded.pass(pause)

@@ -48,8 +48,9 @@ struct ListenerFixture: Sendable {
         try await run(listener, gate, test)
     }
 
-    private static func run(
-        _ listener: Listener, _ gate: Gate, _ test: @Sendable (ListenerFixture) async throws -> Void
+    /// Runs a listener of the test's own, and shuts it down afterwards.
+    static func run(
+        _ listener: Listener, _ gate: Gate = Gate(), _ test: @Sendable (ListenerFixture) async throws -> Void
     ) async throws {
         let bound = try await listener.bind()
         try await testGracefulShutdown { trigger in
@@ -85,6 +86,8 @@ extension ListenerConfiguration {
         var configuration = ListenerConfiguration(name: "test", address: address)
         configuration.idleTimeout = Wait.limit
         configuration.firstRequestTimeout = Wait.limit
+        // So that a shutdown waits for nobody who sends nothing.
+        configuration.lastRequestTimeout = .zero
         configuration.requestReadTimeout = Wait.limit
         configuration.responseWriteTimeout = Wait.limit
         configuration.lingerTimeout = Wait.limit

@@ -63,6 +63,21 @@ import Testing
         }
     }
 
+    @Test func `who has just connected is answered once`() async throws {
+        try await ListenerFixture.with {
+            $0.lastRequestTimeout = Wait.limit
+        } test: { fixture in
+            let (used, new) = (try await fixture.connect(), try await fixture.connect())
+            try await used.request("GET", "/1")
+            #expect(try await used.response().status == 200)
+            fixture.shutDown()
+            #expect(try await used.end().isEmpty)
+            try await new.request("GET", "/2")
+            #expect(try await new.response().body == "GET /2 ")
+            #expect(try await new.end().isEmpty)
+        }
+    }
+
     @Test(arguments: [false, true])
     func aLargeAnswerReachesASlowReaderWhole(_ clientFinishesFirst: Bool) async throws {
         let size = 24_000_000

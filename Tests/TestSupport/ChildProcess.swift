@@ -5,12 +5,17 @@ package import Foundation
 /// Foundation's `Process` watches all children on one thread by a descriptor that each keeps open; ours keep none. It also
 /// reads the list of open descriptors beyond its end when there are more than a thousand, which now and then is a crash.
 package struct ChildProcess: Sendable {
-    /// Closes every descriptor but the standard three, ignores the signal of a write beyond the limit of a file's size, then
+    /// Closes every descriptor but the standard three and sockets that are handed over (sd_listen_fds(3)), ignores the signal of a write beyond the limit of a file's size, then
     /// becomes the program.
     ///
     /// Without the first it would inherit sockets of tests that run beside it, whose other ends then never close.
     private static let launcher =
-        "trap '' XFSZ; for path in /proc/self/fd/*; do n=${path##*/}; if [ $n -gt 2 ]; then eval \"exec $n>&-\"; fi; done; exec \"$@\""
+        """
+        trap '' XFSZ
+        for path in /proc/self/fd/*; do n=${path##*/}; if [ $n -gt $((2 + ${LISTEN_FDS:-0})) ]; then eval "exec $n>&-"; fi; done
+        if [ -n "${LISTEN_FDS:-}" ]; then export LISTEN_PID=$$; fi
+        exec "$@"
+        """
 
     package let processID: pid_t
     private let end = OneTime<Int32>()
@@ -23,10 +28,11 @@ package struct ChildProcess: Sendable {
     ///   - input: what it reads, a descriptor; nil for nothing.
     ///   - output: where its output goes, a descriptor; nil for nowhere.
     ///   - errors: where its errors go, a descriptor; nil for where its output goes.
+    ///   - sockets: listening sockets that it gets as from a service manager, each with its name.
     /// - Throws: if it cannot be started.
     package init(
         _ command: [String], environment: [String: String] = [:], input: Int32? = nil, output: Int32? = nil,
-        errors: Int32? = nil
+        errors: Int32? = nil, sockets: [(name: String, descriptor: Int32)] = []
     ) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -40,7 +46,14 @@ package struct ChildProcess: Sendable {
                 posix_spawn_file_actions_addopen(&actions, descriptor, "/dev/null", O_RDWR, 0)
             }
         }
-        let path = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"]
+        for (number, socket) in sockets.enumerated() {
+            posix_spawn_file_actions_adddup2(&actions, socket.descriptor, 3 + Int32(number))
+        }
+        var path = ["PATH": "/usr/bin:/bin:/usr/sbin:/sbin"]
+        if !sockets.isEmpty {
+            path["LISTEN_FDS"] = "\(sockets.count)"
+            path["LISTEN_FDNAMES"] = sockets.map(\.name).joined(separator: ":")
+        }
         let variables = environment.merging(path) { given, _ in given }.map { "\($0.key)=\($0.value)" }
         let arguments = (["bash", "-c", Self.launcher, "launcher"] + command).map { strdup($0) } + [nil]
         let strings = variables.map { strdup($0) } + [nil]

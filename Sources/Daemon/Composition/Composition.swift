@@ -17,6 +17,8 @@ package struct Dependencies: Sendable {
     package var notifier = Notifier()
     /// Nil when nobody watches.
     package var watchdogInterval: Duration?
+    /// The sockets that the service manager has opened; listeners without one open their own.
+    package var inheritedSockets: [InheritedSocket] = []
     package var logger: Logger
 
     package init(logger: Logger) { self.logger = logger }
@@ -75,7 +77,9 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let listeners = try await Listeners(
         configuration: configuration, services: services, proxy: adapters.client, health: health,
-        metrics: adapters.metrics, eventLoops: eventLoops, logger: dependencies.logger
+        metrics: adapters.metrics, eventLoops: eventLoops,
+        inherited: try InheritedListeners(dependencies.inheritedSockets, for: configuration.listeners),
+        logger: dependencies.logger
     ).bind()
     health.watch(listeners.certificates)
     return Daemon(

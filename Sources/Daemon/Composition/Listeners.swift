@@ -15,6 +15,8 @@ struct Listeners {
     let health: HealthMonitor
     let metrics: PrometheusRegistry
     let eventLoops: MultiThreadedEventLoopGroup
+    /// Those whose sockets are there already.
+    let inherited: InheritedListeners
     let logger: Logger
     private let requestIDs = RequestIDs()
     private let turns = EventLoopTurns()
@@ -75,7 +77,8 @@ struct Listeners {
                 await handler.respond(
                     to: request, from: channel, provenBy: PeerIdentity(connection.peer),
                     slot: connection.slot)
-            }, answeringOverload: handler.shed, eventLoopGroup: eventLoops, turns: turns, logger: logger)
+            }, answeringOverload: handler.shed, eventLoopGroup: eventLoops, turns: turns,
+            inheriting: inherited[name], logger: logger)
         try await bind(listener, name, in: &bound)
     }
 
@@ -98,7 +101,8 @@ struct Listeners {
             answering: { request, channel, connection in
                 await handler.respond(to: request, from: channel, slot: connection.slot)
             },
-            answeringOverload: handler.shed, eventLoopGroup: eventLoops, turns: turns, logger: logger)
+            answeringOverload: handler.shed, eventLoopGroup: eventLoops, turns: turns,
+            inheriting: inherited[name], logger: logger)
         try await bind(listener, name, in: &bound)
     }
 

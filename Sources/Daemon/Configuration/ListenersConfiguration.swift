@@ -17,6 +17,16 @@ package struct ListenersConfiguration: Sendable, Equatable {
     /// For programs written for Apple's sandbox.
     package let appleSandbox: ListenerSettings?
 
+    /// All listeners there can be, in the order of the configuration.
+    private static let listeners: [(name: String, settings: @Sendable (ListenersConfiguration) -> ListenerSettings?)] =
+        [
+            ("api", { $0.api }), ("webhook", { $0.webhook }), ("admin", { $0.admin }), ("health", { $0.health }),
+            ("appleProduction", { $0.appleProduction }), ("appleSandbox", { $0.appleSandbox }),
+        ]
+
+    /// Their names.
+    static var names: [String] { listeners.map(\.name) }
+
     package init(
         api: ListenerSettings? = nil, webhook: ListenerSettings? = nil, admin: ListenerSettings? = nil,
         health: ListenerSettings? = nil, appleProduction: ListenerSettings? = nil, appleSandbox: ListenerSettings? = nil
@@ -31,11 +41,11 @@ package struct ListenersConfiguration: Sendable, Equatable {
 
     /// Those that are switched on, by name.
     package var all: [(name: String, settings: ListenerSettings)] {
-        [
-            ("api", api), ("webhook", webhook), ("admin", admin), ("health", health),
-            ("appleProduction", appleProduction), ("appleSandbox", appleSandbox),
-        ].compactMap { name, settings in settings.map { (name, $0) } }
+        Self.listeners.compactMap { name, settings in settings(self).map { (name, $0) } }
     }
+
+    /// A listener by its name; nil where it is switched off.
+    subscript(name: String) -> ListenerSettings? { all.first { $0.name == name }?.settings }
 }
 
 /// One listener: where it is bound and what it takes at most.

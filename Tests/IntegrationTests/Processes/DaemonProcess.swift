@@ -34,16 +34,16 @@ struct DaemonProcess: Sendable {
     /// Starts ``program``, with nothing in its environment but what is given.
     ///
     /// `arguments`: of the program; `command`: in front of it, what is to become it; `environment`: all that is in its
-    /// environment, besides a search path; `logLines`: how many of the latest lines are kept.
+    /// environment, besides a search path; `logLines`: how many of the latest lines are kept; `sockets`: those that it gets.
     init(
         _ arguments: [String], after command: [String] = [], environment: [String: String] = [:],
-        logLines: Int = Log.capacity
+        logLines: Int = Log.capacity, sockets: [(name: String, descriptor: Int32)] = []
     ) throws {
         log = Log(capacity: logLines)
         let output = Pipe()
         process = try ChildProcess(
             command + [Self.program] + arguments, environment: environment,
-            output: output.fileHandleForWriting.fileDescriptor)
+            output: output.fileHandleForWriting.fileDescriptor, sockets: sockets)
         // Its own end is the last then, and the pipe ends with it.
         try output.fileHandleForWriting.close()
         let (log, readiness) = (log, readiness)

@@ -54,7 +54,8 @@ struct DaemonStage: Sendable {
     /// The master key that the daemon makes for itself.
     var masterKey: String { storeFolder.appending(path: "purser.masterkey").path }
 
-    private func socket(_ name: String) -> String { folder.appending(path: "\(name).sock").path }
+    /// The Unix socket of a listener.
+    func socket(_ name: String) -> String { folder.appending(path: "\(name).sock").path }
 
     /// What a test can choose of the configuration.
     struct Settings: Sendable {
@@ -165,10 +166,12 @@ struct DaemonStage: Sendable {
 
     /// Starts a daemon, whatever becomes of it.
     func launch(
-        after command: [String] = [], environment: [String: String] = [:], logLines: Int = DaemonProcess.Log.capacity
+        after command: [String] = [], environment: [String: String] = [:], logLines: Int = DaemonProcess.Log.capacity,
+        sockets: [(name: String, descriptor: Int32)] = []
     ) throws -> DaemonProcess {
         let daemon = try DaemonProcess(
-            ["serve", "--config", configuration], after: command, environment: environment, logLines: logLines)
+            ["serve", "--config", configuration], after: command, environment: environment, logLines: logLines,
+            sockets: sockets)
         launched.add(daemon)
         return daemon
     }

@@ -199,6 +199,44 @@ reloads() {
     must 'systemctl reload succeeds' systemctl reload purser && must 'it works' works
 }
 
+# ---- sockets that systemd holds
+
+# Asks without pause, each time on a connection of its own, until there is a file: FOLDER. Each answer's status is a line of its file there.
+ask_on() {
+    while [ ! -e "$1/over" ]; do
+        curl --silent --max-time 60 --unix-socket /run/purser-api.sock -o /dev/null -w '%{http_code} %{errormsg}\n' \
+            -H @"$work/authorization" http://localhost/v1/apps/coins/deliveries || true
+    done >"$1/$BASHPID"
+}
+restarts_refuse_nobody() {
+    local folder=$work/asked count=20 number from askers=()
+    rm -rf "$folder" && mkdir "$folder"
+    systemctl stop purser
+    cp /etc/purser/purser.yaml "$work/right.yaml"
+    sed -i 's,unix:/run/purser/api.sock,unix:/run/purser-api.sock,' /etc/purser/purser.yaml
+    # As it is shipped, but for the address.
+    sed 's,^ListenStream=.*,ListenStream=/run/purser-api.sock,' "$pack/purser-api.socket" >/etc/systemd/system/purser-api.socket
+    systemctl daemon-reload
+    must 'systemd has nothing to say about the unit' systemd-analyze verify /etc/systemd/system/purser-api.socket || return
+    must 'the socket is there' systemctl start purser-api.socket && must 'it starts' systemctl start purser || return
+    for number in 1 2 3 4; do ask_on "$folder" & askers+=($!); done
+    from=$(date +%s.%N)
+    for number in $(seq $count); do
+        systemctl reset-failed purser 2>/dev/null || true
+        must "restart $number succeeds" systemctl restart purser || break
+    done
+    note="$count restarts in $(seconds_since "$from")"
+    touch "$folder/over"
+    wait "${askers[@]}" || true
+    note+="; answers: $(cat "$folder"/[0-9]* | sort | uniq -c | awk '{ $1 = $1 " ×"; printf "%s%s", (NR == 1 ? "" : ", "), $0 }')"
+    systemctl stop purser purser-api.socket
+    rm /etc/systemd/system/purser-api.socket
+    install -m 0644 "$work/right.yaml" /etc/purser/purser.yaml
+    systemctl daemon-reload
+    systemctl start purser
+    must 'every request is answered' is "$(cat "$folder"/[0-9]* | cut -c 1-3 | sort -u)" 200
+}
+
 # ---- the run
 
 install_everything
@@ -210,6 +248,7 @@ check 'it starts, and says so when it works' starts
 # Where that one was not chosen.
 is_active || systemctl start purser
 check 'reload' reloads
+check 'restarts refuse nobody where systemd holds the socket' restarts_refuse_nobody
 while IFS=$'\t' read -r _ part <&3; do
     check "hang of the $part: systemd starts it anew" comes_back "\"$part\"" hang "$part"
 done 3<"$pack/functions"

@@ -31,7 +31,7 @@ read -r -a rig <<<"$PURSER_SYSTEMD_RIG"
 pack=$(mktemp -d)
 trap 'rm -rf "$pack"' EXIT
 mkdir "$pack/programs" "$pack/libraries"
-cp "$here"/{checks,installation}.sh "$here/../stage.sh" "$here/../../../../deploy/systemd/purser.service" "$pack"
+cp "$here"/{checks,installation}.sh "$here/../stage.sh" "$here"/../../../../deploy/systemd/purser{.service,-api.socket} "$pack"
 cp "$bin/purser" "$bin/appstore-simulator" "$pack/programs"
 cp "$(command -v curl)" "$(command -v openssl)" "$pack/programs"
 
