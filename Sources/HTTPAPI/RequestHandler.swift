@@ -85,13 +85,13 @@ package struct RequestHandler: Sendable {
         do throws(ServiceError) {
             let finding = try authenticator?.caller(
                 of: request, from: channel, provenBy: peerIdentity, trusting: options.trustedProxies)
-            let caller = finding?.found.caller
-            record.caller = caller?.name
+            record.caller = finding?.found.caller.name
             if let finding, let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
                 return overload.response(to: request, requestID: requestID, meter, clock)
             }
-            let actor = try actor(caller, request, peerIdentity)
+            let actor = try actor(finding?.found.caller, request, peerIdentity)
             record.actor = actor
+            let caller = options.isForOperators ? Caller(operator: actor) : finding?.found.caller
             let (found, parameters) = try find(request.method, request.uri.path)
             route = found
             record.route = found.path

@@ -274,7 +274,22 @@ package enum Routes {
             Route(
                 .get, "/v1/apps/{app}/users/{user}/auditPseudonym", .open, in: services.apps, body: .none,
                 handler: ConsentRoutes(service: services.refunds.consent).auditPseudonym),
-        ] + callers(services) + keys(services)
+        ] + callers(services) + keys(services) + quarantine(services) + ofCallers(services)
+    }
+
+    /// What callers may do and operators need, too: reads and repairs that the runbook names, by the same handlers.
+    private static func ofCallers(_ services: Services) -> [Route] {
+        users(services) + refundRequests(services) + received(services) + apple(services) + callbacks(services)
+    }
+
+    /// Notifications that do not verify.
+    private static func quarantine(_ services: Services) -> [Route] {
+        let routes = QuarantineRoutes(
+            quarantine: services.refunds.quarantine, tokens: services.purchases.pageTokens)
+        return [
+            Route(.get, "/v1/quarantine", .open, handler: routes.list),
+            Route(.post, "/v1/quarantine:retry", .open, handler: routes.retry),
+        ]
     }
 
     /// Who may call.

@@ -9,10 +9,24 @@ struct Purser: AsyncParsableCommand {
         commandName: "purser",
         abstract: "The one service in a company that talks to Apple's App Store Server API.",
         subcommands: [
-            ServeCommand.self, ConfigCommand.self, KeysCommand.self, CallersCommand.self, DeliveriesCommand.self,
-            BackupSubcommand.self,
-            RestoreSubcommand.self, StoreCommand.self, ImportCommand.self, AuditSubcommand.self,
-            DoctorSubcommand.self, VersionCommand.self,
+            ServeCommand.self, ConfigCommand.self, VersionCommand.self,
+        ],
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Look and repair",
+                subcommands: [
+                    StatusCommand.self, DoctorSubcommand.self, AppsCommand.self, LimitsCommand.self, CasesCommand.self,
+                    DeliveriesCommand.self, ConsumptionCommand.self, NotificationsCommand.self, QuarantineCommand.self,
+                    EventsCommand.self, UsersCommand.self, RefundsCommand.self,
+                ]),
+            CommandGroup(
+                name: "Keys, callers and records",
+                subcommands: [KeysCommand.self, CallersCommand.self, AuditSubcommand.self]),
+            CommandGroup(
+                name: "The database",
+                subcommands: [
+                    StoreCommand.self, BackupSubcommand.self, RestoreSubcommand.self, ImportCommand.self,
+                ]),
         ])
 
     /// Protects the process before any command runs, so that no command can forget to.

@@ -1,16 +1,26 @@
-/// An internal service that uses Purser.
+/// An internal service that uses Purser, or an operator at the operators' socket.
 package struct Caller: Sendable, Hashable {
     package let name: String
-    /// What it may do, by app slug.
+    /// What it may do, by app slug; of an operator nothing, who may do everything.
     package let scopes: [String: Set<Scope>]
+    private let isOperator: Bool
 
     package init(name: String, scopes: [String: Set<Scope>]) {
         self.name = name
         self.scopes = scopes
+        isOperator = false
+    }
+
+    /// An operator: by a name that no configured caller has, as it is no slug.
+    package init(operator actor: Actor) {
+        name = actor.name
+        scopes = [:]
+        isOperator = true
     }
 
     /// Whether the caller holds a scope for an app, itself or by one that implies it.
     package func holds(_ scope: Scope, for app: String) -> Bool {
+        if isOperator { return true }
         guard let granted = scopes[app] else { return false }
         return granted.contains(scope) || scope.impliedBy.map(granted.contains) == true
     }
@@ -29,7 +39,7 @@ package struct Caller: Sendable, Hashable {
     ///
     /// - Throws: `missingScope`, naming the scope.
     package func requireAnywhere(_ scope: Scope) throws(ServiceError) {
-        guard !scopes.keys.contains(where: { holds(scope, for: $0) }) else { return }
+        guard !isOperator, !scopes.keys.contains(where: { holds(scope, for: $0) }) else { return }
         throw ServiceError(
             .missingScope,
             "Caller `\(name)` lacks the scope `\(scope.rawValue)` for every app; the platform team grants it.")

@@ -121,6 +121,15 @@ extension NotificationQuarantine {
         }
     }
 
+    /// Those behind a position, oldest first.
+    ///
+    /// - Throws: `storeUnavailable`.
+    package func list(
+        after position: Int64, limit: Int
+    ) async throws(ServiceError) -> [(position: Int64, notification: QuarantinedNotification)] {
+        try await store.quarantined(after: position, limit: limit)
+    }
+
     /// Verifies all of them anew as soon as the loop gets to it.
     package func retrySoon() { signal.wake() }
 
