@@ -16,8 +16,13 @@ package final class UpstreamMeter: Sendable {
     private let calls: CounterSet<Call>
     private let retries: CounterSet<String>
     private let verifications: CounterSet<String>
-    /// By endpoint, of which Apple has a few dozen.
-    private let durations = Mutex<[String: any TimerHandler]>([:])
+    private struct Timed: Hashable {
+        let endpoint: String
+        let environment: AppStoreEnvironment
+    }
+
+    /// By endpoint, of which Apple has a few dozen, and environment.
+    private let durations = Mutex<[Timed: any TimerHandler]>([:])
 
     package init(factory: any MetricsFactory) {
         self.factory = factory
@@ -36,10 +41,12 @@ package final class UpstreamMeter: Sendable {
     ) {
         calls.increment(Call(endpoint: endpoint, app: app, environment: environment, status: status))
         let timer = durations.withLock { durations in
-            if let timer = durations[endpoint] { return timer }
+            let timed = Timed(endpoint: endpoint, environment: environment)
+            if let timer = durations[timed] { return timer }
             let timer = factory.makeTimer(
-                label: "purser_upstream_call_duration_seconds", dimensions: [("endpoint", endpoint)])
-            durations[endpoint] = timer
+                label: "purser_upstream_call_duration_seconds",
+                dimensions: [("endpoint", endpoint), ("environment", environment.rawValue)])
+            durations[timed] = timer
             return timer
         }
         let (seconds, attoseconds) = duration.components

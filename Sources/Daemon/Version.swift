@@ -1,4 +1,20 @@
-/// The version of this program.
+import Curl
+import OpenSSL
+import StoreSQLite
+
+/// The version of this program, and of the libraries that it has found when it was started.
 package enum Version {
     package static let text = "0.1.0"
+
+    /// By name: those that the system provides and may replace without this program being built anew.
+    package static var libraries: [(name: String, version: String)] {
+        // What libcurl says of itself begins with its name: `libcurl/8.5.0 OpenSSL/3.0.13`.
+        let curl = CurlLibrary.version.prefix { $0 != " " }.split(separator: "/").last.map(String.init) ?? ""
+        return [("openssl", OpenSSLLibrary.version), ("curl", curl), ("sqlite", SQLiteStore.libraryVersion)]
+    }
+
+    /// One line a library after the program's own, for people.
+    package static var report: String {
+        (["purser \(text)"] + libraries.map { "  \($0.name) \($0.version)" }).joined(separator: "\n")
+    }
 }

@@ -3,7 +3,7 @@ import HTTPTypes
 import Metrics
 import Synchronization
 
-/// Counts requests and their durations by route.
+/// Counts requests and their durations by route, and the durations by caller.
 final class RequestMeter: Sendable {
     private struct Key: Hashable {
         let route: String
@@ -14,7 +14,14 @@ final class RequestMeter: Sendable {
     private struct Handles {
         var counters: [Key: Counter] = [:]
         var timers: [String: Timer] = [:]
+        /// By the caller's name.
+        var callerTimers: [String: Timer] = [:]
     }
+
+    /// How many callers have times of their own; those beyond share one.
+    static let maximumCallers = 1000
+    /// The name under which those beyond are, which no caller can have.
+    static let otherCallers = "*"
 
     private let listener: String
     private let factory: any MetricsFactory
@@ -37,7 +44,7 @@ final class RequestMeter: Sendable {
         // Of requests without a route anyone may choose the method; the number of series must stay bounded.
         let method = route == AccessRecord.unrouted ? "any" : record.method.rawValue
         let key = Key(route: route, method: method, status: status)
-        let (counter, timer) = handles.withLock { handles in
+        let (counter, timer, callerTimer) = handles.withLock { handles in
             let counter =
                 handles.counters[key]
                 ?? Counter(
@@ -53,9 +60,22 @@ final class RequestMeter: Sendable {
                     label: "purser_http_request_duration_seconds",
                     dimensions: [("listener", listener), ("route", route)], factory: factory)
             handles.timers[route] = timer
-            return (counter, timer)
+            return (counter, timer, record.caller.map { makeTimer(of: $0, &handles) })
         }
         counter.increment()
         timer.record(duration: record.duration)
+        callerTimer?.record(duration: record.duration)
+    }
+
+    /// By caller apart from the routes: the product of both would be too many series.
+    private func makeTimer(of caller: String, _ handles: inout Handles) -> Timer {
+        let isOneTooMany = handles.callerTimers[caller] == nil && handles.callerTimers.count >= Self.maximumCallers
+        let name = isOneTooMany ? Self.otherCallers : caller
+        if let timer = handles.callerTimers[name] { return timer }
+        let timer = Timer(
+            label: "purser_http_caller_request_duration_seconds",
+            dimensions: [("listener", listener), ("caller", name)], factory: factory)
+        handles.callerTimers[name] = timer
+        return timer
     }
 }

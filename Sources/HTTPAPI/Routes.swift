@@ -332,16 +332,16 @@ package enum Routes {
 
     /// The listener for the orchestrator.
     ///
-    /// `metrics`: all metrics in the Prometheus text format.
+    /// `metrics`: all metrics in a format.
     ///
     /// - Returns: the table.
     package static func health(
-        _ health: any HealthReporter, metrics: @escaping @Sendable () -> String
+        _ health: any HealthReporter, metrics: @escaping @Sendable (MetricsFormat) -> String
     ) -> [Route] {
         [
             Route(.get, "/livez", .open) { _ in HealthRoutes.live() },
             Route(.get, "/readyz", .open) { _ in await HealthRoutes.ready(health) },
-            Route(.get, "/metrics", .open) { _ in HealthRoutes.metrics(metrics()) },
+            Route(.get, "/metrics", .open) { HealthRoutes.metrics($0.headers, metrics) },
         ]
     }
 }

@@ -24,6 +24,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
     private let slots: TokenSlots
     private let minted: Counter
     private let failed: Counter
+    private let reused: Counter
     private let logger: Logger
 
     package init(
@@ -38,6 +39,7 @@ package struct TokenMinter: TokenSource, TokenIssuer {
         slots = TokenSlots()
         minted = Counter(label: "purser_tokens_minted", dimensions: [], factory: metrics)
         failed = Counter(label: "purser_token_mint_failures", dimensions: [], factory: metrics)
+        reused = Counter(label: "purser_tokens_reused", dimensions: [], factory: metrics)
     }
 
     package func token(for app: App) throws(ServiceError) -> BearerToken {
@@ -48,10 +50,12 @@ package struct TokenMinter: TokenSource, TokenIssuer {
     func token(with key: KeyRing.Key, for app: App) throws(ServiceError) -> BearerToken {
         try slots.slot(key.keyID, app.bundleID).withLock { slot throws(ServiceError) in
             slot.wasUsed = true
-            let token =
-                if let held = slot.held, isFresh(held, share: policy.reuseShare) { held.token } else {
-                    try mint(into: &slot, with: key, for: app)
-                }
+            if let held = slot.held, isFresh(held, share: policy.reuseShare) {
+                reused.increment()
+                slot.uses += 1
+                return held.token
+            }
+            let token = try mint(into: &slot, with: key, for: app)
             slot.uses += 1
             return token
         }

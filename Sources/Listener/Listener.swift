@@ -89,6 +89,12 @@ package actor Listener: Service {
         }
     }
 
+    /// How many connections are open.
+    package nonisolated var openConnections: Int { connections.count }
+
+    /// How many requests are worked on; 0 where nothing bounds them.
+    package nonisolated var requestsInProgress: Int { limiter.count }
+
     /// Binds the address and lets the kernel queue connections; none is served before ``run()``.
     ///
     /// - Returns: where it listens.

@@ -108,6 +108,9 @@ final class RequestLimiter: Sendable {
         log = OccasionalWarning(logger)
     }
 
+    /// How many requests are inside; 0 without a bound.
+    var count: Int { state.withLock(\.inside) }
+
     /// Whether not everybody is let in any more.
     var isCrowded: Bool {
         guard let limit else { return false }

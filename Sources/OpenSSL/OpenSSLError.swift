@@ -1,6 +1,15 @@
 import COpenSSL
 import Foundation
 
+/// The libcrypto that this process runs with.
+package enum OpenSSLLibrary {
+    /// Such as `3.0.17`.
+    package static var version: String {
+        // It is a text of the library's own, of which a null pointer is not documented.
+        OpenSSL_version(OPENSSL_VERSION_STRING).map { String(cString: $0) } ?? ""
+    }
+}
+
 /// A call into libcrypto that failed.
 ///
 /// Holds the names and numbers that libcrypto publishes for its errors, never the data it worked on.

@@ -1,5 +1,6 @@
 package import Domain
 import GRDB
+import GRDBSQLite
 package import Logging
 
 /// Everything that is kept, in one SQLite file.
@@ -39,11 +40,17 @@ package final class SQLiteStore: Sendable {
         NotificationEffects(tombstones: tombstones, maximumKnownIdentifiers: maximumKnownIdentifiers)
     }
     private let lock: StoreLock
+    /// Told how long an operation took from its call to its end, whatever that was.
+    private let time: OperationTimer
+
+    /// Is told of an operation and how long it took.
+    package typealias OperationTimer = @Sendable (StoreOperation, Duration) -> Void
 
     private init(
         pool: DatabasePool, glances: GroupRead, lock: StoreLock, maximumKnownIdentifiers: Int, secrets: OpenedSecrets,
-        files: StoreFileWatch, logger: Logger
+        files: StoreFileWatch, time: @escaping OperationTimer, logger: Logger
     ) {
+        self.time = time
         changes = ChangeSignal()
         pool.add(transactionObserver: EventObserver(changes: changes), extent: .databaseLifetime)
         self.pool = pool
@@ -72,20 +79,21 @@ package final class SQLiteStore: Sendable {
     ///   - apps: whose settings the rules look at are kept with the rows that they judge.
     ///   - secrets: opens what the store keeps sealed of this installation's own. Without it a user who has withdrawn consent
     ///     cannot be erased.
+    ///   - time: told how long operations take; it must be quick.
     ///   - logger: told when nothing can be written, and when that is over.
     /// - Returns: the store, ready for use.
     /// - Throws: `storeUnavailable`, naming the file and what is wrong: no folder, another daemon, not a database, another
     ///   program's, written by a newer version.
     package static func open(
         at path: String, maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [],
-        secrets: (any InstallationSecrets)? = nil,
+        secrets: (any InstallationSecrets)? = nil, time: @escaping OperationTimer = { _, _ in },
         logger: Logger = Logger(label: "purser.store") { _ in SwiftLogNoOpLogHandler() }
     ) async throws(ServiceError) -> SQLiteStore {
         try await Blocking.run {
             Result { () throws(ServiceError) in
                 try openNow(
                     at: path, maximumKnownIdentifiers: maximumKnownIdentifiers, apps: apps, secrets: secrets,
-                    logger: logger)
+                    time: time, logger: logger)
             }
         }.get()
     }
@@ -107,7 +115,7 @@ package final class SQLiteStore: Sendable {
 
     private static func openNow(
         at path: String, maximumKnownIdentifiers: Int, apps: [App],
-        secrets: (any InstallationSecrets)?, logger: Logger
+        secrets: (any InstallationSecrets)?, time: @escaping OperationTimer, logger: Logger
     ) throws(ServiceError) -> SQLiteStore {
         let file = try StoreFile.resolve(path)
         let lock = try StoreLock.acquire(for: file)
@@ -137,7 +145,7 @@ package final class SQLiteStore: Sendable {
             let glances = try GroupRead(file: file, configuration: configuration(file))
             return SQLiteStore(
                 pool: pool, glances: glances, lock: lock, maximumKnownIdentifiers: maximumKnownIdentifiers,
-                secrets: opened ?? .none, files: StoreFileWatch(file), logger: logger)
+                secrets: opened ?? .none, files: StoreFileWatch(file), time: time, logger: logger)
         } catch {
             throw StoreFailure.serviceError(error, doing: "open", store: "The store \(file)")
         }
@@ -158,13 +166,30 @@ package final class SQLiteStore: Sendable {
     }
 }
 
+/// What a store does, by what it costs.
+package enum StoreOperation: String, Sendable, CaseIterable {
+    /// A short read, which finds a row or none by an index.
+    case lookUp
+    case read
+    /// A change, on disk when it ends.
+    case write
+}
+
 // MARK: Access
 
 extension SQLiteStore {
+    /// The SQLite that this process runs with, such as `3.40.1`.
+    package static var libraryVersion: String { String(cString: sqlite3_libversion()) }
+
+    /// How many writes wait for their turn.
+    package var waitingWrites: Int { commits.pendingCount }
+
     /// Runs one read-only snapshot.
     func read<Value: Sendable>(
         _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(ServiceError) -> Value {
+        let start = ContinuousClock.now
+        defer { time(.read, start.duration(to: .now)) }
         do {
             let value = try await pool.unsafeRead { try $0.inCachedSnapshot { try body($0) } }
             readOutage.succeeded()
@@ -179,6 +204,8 @@ extension SQLiteStore {
     func glance<Value: Sendable>(
         _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(ServiceError) -> Value {
+        let start = ContinuousClock.now
+        defer { time(.lookUp, start.duration(to: .now)) }
         do {
             try Task.checkCancellation()
             let value = try await withCheckedThrowingContinuation { continuation in
@@ -213,6 +240,8 @@ extension SQLiteStore {
     func write<Value: Sendable>(
         _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(ServiceError) -> Value {
+        let start = ContinuousClock.now
+        defer { time(.write, start.duration(to: .now)) }
         do {
             try Task.checkCancellation()
             return try await withCheckedThrowingContinuation { continuation in

@@ -8,6 +8,7 @@ struct Purser: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purser",
         abstract: "The one service in a company that talks to Apple's App Store Server API.",
+        version: Version.report,
         subcommands: [
             ServeCommand.self, ConfigCommand.self, VersionCommand.self,
         ],
@@ -77,10 +78,11 @@ struct ServeCommand: AsyncParsableCommand {
 
 /// The command `purser version`.
 struct VersionCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "version", abstract: "Print the version.")
+    static let configuration = CommandConfiguration(
+        commandName: "version", abstract: "Print the version, and those of the libraries that it has found.")
 
     func run() {
-        print("purser \(Version.text)")
+        print(Version.report)
     }
 }
 

@@ -29,7 +29,7 @@ struct MetricNameTests {
             try labels().flatMap { maker, label in
                 switch maker.lowercased() {
                 case "counter", "counterset", "count": ["\(label)_total"]
-                case "timer", "recorder": ["_bucket", "_sum", "_count"].map { label + $0 }
+                case "timer", "maketimer", "recorder": ["_bucket", "_sum", "_count"].map { label + $0 }
                 default: [label]
                 }
             })

@@ -58,7 +58,7 @@ struct MetricsTextTests {
         ] as [(Double, String)])
     func `numbers are written as Prometheus reads them`(value: Double, text: String) {
         var output = PrometheusText()
-        output.write(name: "n", type: .gauge, help: "N.", value)
+        output.write(name: "n", type: .gauge, help: "N.", ["": value])
         #expect(output.text == "# HELP n N.\n# TYPE n gauge\nn \(text)\n")
     }
 }

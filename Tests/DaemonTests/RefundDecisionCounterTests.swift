@@ -37,7 +37,7 @@ struct RefundDecisionCounterTests {
                 .filter { $0.hasPrefix("purser_refund_decisions_total") }
         }
         func line(_ outcome: String, _ preference: String, _ count: Int) -> String {
-            #"purser_refund_decisions_total{app="coins",environment="Production",outcome="\#(outcome)",refundPreference="\#(preference)"} \#(count)"#
+            #"purser_refund_decisions_total{app="coins",environment="Production",outcome="\#(outcome)",refund_preference="\#(preference)"} \#(count)"#
         }
         #expect(await lines() == [])
         store.counts.withLock { $0 = [count(.refunded, .decline, 7)] }

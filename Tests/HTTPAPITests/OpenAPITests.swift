@@ -25,7 +25,7 @@ struct OpenAPITests {
             ("api", Routes.api(services)),
             ("webhook", Routes.webhook(services)),
             ("admin", Routes.admin(services, health: NoHealth())),
-            ("health", Routes.health(NoHealth(), metrics: { "" })),
+            ("health", Routes.health(NoHealth(), metrics: { _ in "" })),
         ]
         return Set(
             handlers.flatMap { listener, routes in

@@ -27,6 +27,7 @@ struct Adapters: Sendable {
     let callbackCurl: CurlClient
     let client: AppStoreClient
     let minter: TokenMinter
+    let budgets: RateBudgets
     let checkpoint: BudgetCheckpoint
     let custodian: KeyCustodian
     let ports: Services.Ports
@@ -45,7 +46,8 @@ struct Adapters: Sendable {
         if let path = configuration.callbacks.certificateAuthorityFile { try checkAuthorities(path, "callbacks") }
         let verifier = SignedDataVerifier(roots: roots, now: clock.now)
         let secrets = InstallationSecretSealer(vault: vault, now: clock.now)
-        store = try await openStore(configuration.store, configuration.apps, secrets, dependencies)
+        store = try await openStore(
+            configuration.store, configuration.apps, secrets, StoreTimers(metrics).time, dependencies)
         tell(store.secrets.states, logger)
         let auditSettings = AuditWriter.Settings(configuration.audit)
         let auditKeys = SealedAuditKeys(directory: auditSettings.directory, vault: vault)
@@ -54,7 +56,7 @@ struct Adapters: Sendable {
         curl = try CurlClient(configuration: .init(configuration.apple))
         callbackCurl = try CurlClient(configuration: .init(configuration.callbacks))
         minter = TokenMinter(keys: keys, clock: clock, audit: audit, metrics: metrics, logger: logger)
-        let budgets = RateBudgets(policy: RatePolicy(configuration), clock: BudgetClock(now: clock.now))
+        budgets = RateBudgets(policy: RatePolicy(configuration), clock: BudgetClock(now: clock.now))
         checkpoint = BudgetCheckpoint(budgets: budgets, store: store, isCertain: { clock.isCertain })
         try await checkpoint.restore()
         let meter = UpstreamMeter(factory: metrics)
@@ -146,7 +148,8 @@ private func openVault(_ source: MasterKeySource, _ logger: Logger) throws(Secre
 ///
 /// - Throws: `ConfigurationError` when a newer version has written it, else `storeUnavailable`.
 private func openStore(
-    _ location: StoreLocation, _ apps: [App], _ secrets: InstallationSecretSealer, _ dependencies: Dependencies
+    _ location: StoreLocation, _ apps: [App], _ secrets: InstallationSecretSealer,
+    _ time: @escaping SQLiteStore.OperationTimer, _ dependencies: Dependencies
 ) async throws -> SQLiteStore {
     let patience = Task {
         repeat {
@@ -159,7 +162,7 @@ private func openStore(
     case .sqlite(let path):
         do {
             return try await SQLiteStore.open(
-                at: path, apps: apps, secrets: secrets, logger: dependencies.logger)
+                at: path, apps: apps, secrets: secrets, time: time, logger: dependencies.logger)
         } catch {
             // No start of this program will ever do better: the service manager need not try.
             guard StoreCheck.isOfNewerVersion(path) else { throw error.cause == nil ? error : withRemedy(error) }

@@ -82,10 +82,12 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         logger: dependencies.logger
     ).bind()
     health.watch(listeners.certificates)
+    let beats = HeartbeatTimes()
+    observe(adapters, listeners, beats)
     return Daemon(
         addresses: listeners.addresses,
         services: lifecycle(
-            adapters, services, configuration, dependencies, eventLoops, backlog, callers, health, listeners),
+            adapters, services, configuration, dependencies, eventLoops, backlog, callers, health, listeners, beats),
         eventLoops: eventLoops)
 }
 
@@ -94,10 +96,11 @@ private func lifecycle(
     _ adapters: Adapters, _ services: Services, _ configuration: DaemonConfiguration, _ dependencies: Dependencies,
     _ eventLoops: MultiThreadedEventLoopGroup, _ backlog: BacklogMonitor, _ callers: CallerHealth,
     _ health: HealthMonitor,
-    _ listeners: Listeners.Bound
+    _ listeners: Listeners.Bound, _ beats: HeartbeatTimes
 ) -> [any Service] {
     let (notifier, clock, logger) = (dependencies.notifier, ContinuousClock(), dependencies.logger)
     let heartbeats = watchdogHeartbeats(eventLoops, adapters.curl, adapters.store, services.refunds.dispatcher)
+        .map(beats.noting)
     let audit = AuditService(audit: adapters.audit, configuration: configuration, logger: logger)
     let store: [any Service] = [
         WatchdogService(asking: heartbeats, health: health, dependencies), StoreService(store: adapters.store), audit,

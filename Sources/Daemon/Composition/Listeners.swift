@@ -27,6 +27,8 @@ struct Listeners {
         var services: [any Service] = []
         /// The TLS of those that have it, by name, in their order.
         var certificates: [(name: String, certificates: ListenerCertificates)] = []
+        /// How much each has to do at this moment, by name, in their order.
+        var loads: [(name: String, load: @Sendable () -> (connections: Int, requests: Int))] = []
     }
 
     /// Binds them all; those that must answer to the end come first.
@@ -37,7 +39,7 @@ struct Listeners {
         let listeners = configuration.listeners
         let text = metrics
         try await add("health", listeners.health, to: &bound, authenticator: nil) {
-            Routes.health(health) { text.render() }
+            Routes.health(health) { text.render($0) }
         }
         try await add("admin", listeners.admin, to: &bound, authenticator: nil) {
             Routes.admin(services, health: health)
@@ -109,6 +111,7 @@ struct Listeners {
     private func bind(_ listener: Listener, _ name: String, in bound: inout Bound) async throws {
         bound.addresses[name] = try await listener.bind()
         bound.services.append(listener)
+        bound.loads.append((name, { (listener.openConnections, listener.requestsInProgress) }))
         if let certificates = listener.certificates { bound.certificates.append((name, certificates)) }
     }
 

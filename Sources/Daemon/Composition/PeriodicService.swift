@@ -21,24 +21,24 @@ struct PeriodicService<C: Clock<Duration>>: Service {
 
     /// From the end of one time to the beginning of the next.
     let interval: Duration
-    let turn: Turn?
+    let turns: [Turn]
     let clock: C
     /// Tells of its failures itself; what fails is tried again the next time.
     let work: @Sendable () async -> Void
 
-    init(every interval: Duration, also turn: Turn? = nil, clock: C, work: @escaping @Sendable () async -> Void) {
+    init(every interval: Duration, also turns: Turn..., clock: C, work: @escaping @Sendable () async -> Void) {
         self.interval = interval
-        self.turn = turn
+        self.turns = turns
         self.clock = clock
         self.work = work
     }
 
     func run() async throws {
         await cancelWhenGracefulShutdown {
-            if turn == .first { await work() }
+            if turns.contains(.first) { await work() }
             while (try? await clock.sleep(for: interval)) != nil { await work() }
         }
-        if turn == .last { await work() }
+        if turns.contains(.last) { await work() }
     }
 }
 
@@ -66,7 +66,7 @@ extension PeriodicService {
 
     /// Keeps when callers were last here: each minute, which is what a kill may forget, and at the end.
     static func callers(_ access: Access, _ health: CallerHealth, clock: C) -> PeriodicService {
-        PeriodicService(every: .seconds(60), also: .last, clock: clock) {
+        PeriodicService(every: .seconds(60), also: .first, .last, clock: clock) {
             health.show()
             await access.keepUses()
         }

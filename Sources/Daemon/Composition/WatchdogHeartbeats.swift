@@ -26,10 +26,14 @@ func watchdogHeartbeats(
 }
 
 extension WatchdogService {
+    /// How often the parts are asked where nobody watches: their ages are metrics, and a part that hangs is logged, all the same.
+    private static let unwatchedInterval = Duration.seconds(60)
+
     /// Asks the parts as often as the service manager's interval wants, and tells it the status line.
     init(asking heartbeats: [Heartbeat], health: HealthMonitor, _ dependencies: Dependencies) {
         self.init(
-            interval: dependencies.watchdogInterval, heartbeats: heartbeats, notifier: dependencies.notifier,
+            interval: dependencies.watchdogInterval ?? Self.unwatchedInterval, heartbeats: heartbeats,
+            notifier: dependencies.notifier,
             clock: ContinuousClock(), healthyStatus: { health.statusLine }, logger: dependencies.logger)
     }
 }

@@ -39,7 +39,7 @@ final class RefundDecisionCounters: Sendable {
                 label: "purser_refund_decisions",
                 dimensions: [
                     ("app", key.app), ("environment", key.environment.rawValue), ("outcome", key.outcome.rawValue),
-                    ("refundPreference", key.refundPreference?.rawValue ?? "none"),
+                    ("refund_preference", key.refundPreference?.rawValue ?? "none"),
                 ], factory: metrics
             ).increment(by: news)
         }

@@ -3,16 +3,22 @@ enum MetricsHelp {
     static let texts: [String: String] = [
         "purser_http_requests": "Requests answered, by listener, route, method and status.",
         "purser_http_request_duration_seconds": "Time from a request's head to its answer's head.",
+        "purser_http_caller_request_duration_seconds":
+            "Time from a request's head to its answer's head, by caller; those beyond 1,000 callers share one.",
+        "purser_http_requests_in_progress": "Requests that are worked on, by listener.",
+        "purser_http_connections": "Open connections, by listener.",
         "purser_http_requests_turned_away":
             "Requests answered with 503 because too many others were worked on, by listener.",
         "purser_upstream_calls":
             "Attempts of calls to Apple, by endpoint, app, environment and status; status none: no answer.",
-        "purser_upstream_call_duration_seconds": "Time of one attempt of a call to Apple.",
+        "purser_upstream_call_duration_seconds": "Time of one attempt of a call to Apple, by endpoint and environment.",
         "purser_upstream_retries": "Attempts that repeated a failed one.",
         "purser_upstream_circuit_open": "1 while an environment of Apple's fails and gets no calls, else 0.",
         "purser_upstream_unauthorized_findings": "What was found out about tokens that Apple refused.",
         "purser_budget_refusals":
             "Calls to Apple that were not made, by cause: exhausted, unfair, quota, or apple, which asked to wait.",
+        "purser_budget_remaining_calls":
+            "What is left of a limit of calls to Apple that was used in the last hour, by app, environment and endpoint.",
         "purser_verifications": "Signed data checked, by result.",
         "purser_notifications":
             "Notifications that came in or were verified anew, by app, type and what became of them.",
@@ -54,6 +60,13 @@ enum MetricsHelp {
         "purser_key_takeovers": "Standby keys that sign in the place of keys that Apple has refused.",
         "purser_signatures_made": "Requests of apps to StoreKit signed, by kind.",
         "purser_signature_failures": "Requests of apps to StoreKit that could not be signed, by kind.",
+        "purser_store_operation_duration_seconds":
+            "Time of an operation of the store from its call to its end, waiting included: lookUp, read or write.",
+        "purser_store_writes_waiting": "Writes that wait for their turn.",
+        "purser_heartbeat_age_seconds":
+            "How long ago a part that the watchdog asks has last run; it is asked twice in each interval of the watchdog.",
+        "purser_build_info": "1, with the version of Purser and of the libraries that it has found.",
+        "purser_tokens_reused": "Times that a token for Apple was used again.",
         "purser_tokens_minted": "Tokens for Apple signed.",
         "purser_token_mint_failures": "Tokens for Apple that could not be signed.",
     ]

@@ -1,4 +1,5 @@
 import Foundation
+import HTTPAPI
 
 /// What the kernel says of this process, read when it is asked for.
 ///
@@ -9,9 +10,9 @@ package struct ProcessMetrics: Sendable {
         let name: String
         let text: String
 
-        init(_ name: String, _ type: MetricType, _ help: String, _ value: Double) {
-            var text = PrometheusText()
-            text.write(name: name, type: type, help: help, value)
+        init(_ name: String, _ type: MetricType, _ help: String, _ value: Double, _ format: MetricsFormat) {
+            var text = PrometheusText(format)
+            text.write(name: name, type: type, help: help, ["": value])
             self.name = name
             self.text = text.text
         }
@@ -34,10 +35,10 @@ package struct ProcessMetrics: Sendable {
     }
 
     /// What can be read; what the system hides is left out.
-    func samples() -> [Sample] {
+    func samples(_ format: MetricsFormat = .prometheus) -> [Sample] {
         var samples: [Sample] = []
         if let entries = try? FileManager.default.contentsOfDirectory(atPath: folder + "/fd") {
-            samples.append(Sample("process_open_fds", .gauge, "Open file descriptors.", Double(entries.count)))
+            samples.append(Sample("process_open_fds", .gauge, "Open file descriptors.", Double(entries.count), format))
         }
         guard let statistics = try? String(contentsOfFile: folder + "/stat", encoding: .utf8) else { return samples }
         // The second field, the program's name in parentheses, may itself hold blanks and parentheses.
@@ -49,17 +50,17 @@ package struct ProcessMetrics: Sendable {
             samples.append(
                 Sample(
                     "process_cpu_seconds_total", .counter, "Processor time used, by us and by the kernel for us.",
-                    (user + system) / ticksPerSecond))
+                    (user + system) / ticksPerSecond, format))
         }
         if let start = field(22) {
             samples.append(
                 Sample(
                     "process_start_time_seconds", .gauge, "When the process started, in UNIX seconds.",
-                    bootTime + start / ticksPerSecond))
+                    bootTime + start / ticksPerSecond, format))
         }
         if let pages = field(24) {
             let bytes = pages * Double(sysconf(CInt(_SC_PAGESIZE)))
-            samples.append(Sample("process_resident_memory_bytes", .gauge, "Resident memory.", bytes))
+            samples.append(Sample("process_resident_memory_bytes", .gauge, "Resident memory.", bytes, format))
         }
         return samples
     }

@@ -1,4 +1,5 @@
 package import CoreMetrics
+package import HTTPAPI
 import Synchronization
 
 /// Holds every metric of the process and renders them for Prometheus.
@@ -6,6 +7,8 @@ import Synchronization
 /// It is passed to those who count, never installed globally. Handlers are made once for each label and set of dimensions;
 /// counting is one atomic addition. The number of series is bounded: what exceeds the bound is counted in one series with
 /// the dimension `overflow="true"`.
+///
+/// What is known elsewhere at any time is not counted but asked for at each scrape: ``observe(_:read:)``.
 /// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
 package final class PrometheusRegistry: MetricsFactory {
     /// A metric with its series, by their rendered dimensions.
@@ -15,11 +18,16 @@ package final class PrometheusRegistry: MetricsFactory {
         var series: [String: any Series] = [:]
     }
 
+    /// The gauges of a label that are asked for: the values at this moment, by their dimensions.
+    package typealias Reading = @Sendable () -> [(dimensions: [(String, String)], value: Double)]
+
     private let help: [String: String]
     private let process: ProcessMetrics
     private let maximumSeriesPerMetric: Int
     /// By the name that Prometheus sees, which has one type.
     private let families = Mutex<[String: Family]>([:])
+    /// By label.
+    private let readings = Mutex<[String: Reading]>([:])
 
     /// Makes an empty registry.
     ///
@@ -64,16 +72,35 @@ package final class PrometheusRegistry: MetricsFactory {
     package func destroyRecorder(_ handler: any RecorderHandler) {}
     package func destroyTimer(_ handler: any TimerHandler) {}
 
-    /// All metrics in the text format, version 0.0.4, by name in ascending order.
-    package func render() -> String {
+    /// Shows as gauges what `read` says at each scrape.
+    ///
+    /// - Parameters:
+    ///   - label: the metric's, which nothing else may have; a later call takes the place of an earlier one.
+    ///   - read: quick, and never waits. What exceeds the bound of series is left out.
+    package func observe(_ label: String, read: @escaping Reading) {
+        readings.withLock { $0[label] = read }
+    }
+
+    /// All metrics, by name in ascending order.
+    package func render(_ format: MetricsFormat = .prometheus) -> String {
         let families = families.withLock { $0 }
-        let ours = families.map { name, family in
-            var text = PrometheusText()
+        let counted = families.map { name, family in
+            var text = PrometheusText(format)
             text.write(name: name, type: family.type, help: help[family.label], family.series)
             return (name: name, text: text.text)
         }
-        let blocks = ours + process.samples().map { (name: $0.name, text: $0.text) }
-        return blocks.sorted { $0.name < $1.name }.map(\.text).joined()
+        let read = readings.withLock { $0 }.map { label, read in
+            let values = read().prefix(maximumSeriesPerMetric).map {
+                (PrometheusText.dimensions($0.dimensions), $0.value)
+            }
+            var text = PrometheusText(format)
+            let name = PrometheusText.name(label, of: .gauge)
+            text.write(name: name, type: .gauge, help: help[label], Dictionary(values) { first, _ in first })
+            return (name: name, text: text.text)
+        }
+        let blocks = counted + read + process.samples(format).map { (name: $0.name, text: $0.text) }
+        let end = format == .openMetrics ? "# EOF\n" : ""
+        return blocks.sorted { $0.name < $1.name }.map(\.text).joined() + end
     }
 
     private func series<Wanted: Series>(_ label: String, _ dimensions: [(String, String)]) -> Wanted {

@@ -1,10 +1,15 @@
 import Foundation
+import HTTPAPI
 
-/// Writes the Prometheus text format, version 0.0.4.
+/// Writes metrics as text: Prometheus' format, version 0.0.4, or OpenMetrics 1.0.0.
 ///
-/// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
+/// Source: https://prometheus.io/docs/instrumenting/exposition_formats/,
+/// https://prometheus.io/docs/specs/om/open_metrics_spec/
 struct PrometheusText {
     private(set) var text = ""
+    private let format: MetricsFormat
+
+    init(_ format: MetricsFormat = .prometheus) { self.format = format }
 
     /// Renders dimensions as `name="value",…`, sorted by name, so that equal sets are equal texts.
     ///
@@ -37,10 +42,10 @@ struct PrometheusText {
         }
     }
 
-    /// Writes a metric that is one number without dimensions.
-    mutating func write(name: String, type: MetricType, help: String, _ value: Double) {
+    /// Writes a metric by its values: dimensions as ``dimensions(_:)`` renders them, each set once.
+    mutating func write(name: String, type: MetricType, help: String?, _ values: [String: Double]) {
         header(name, type, help)
-        line(name, "", value)
+        for (dimensions, value) in values.sorted(by: { $0.key < $1.key }) { line(name, dimensions, value) }
     }
 
     private mutating func write(_ name: String, _ dimensions: String, _ snapshot: HistogramSeries.Snapshot) {
@@ -48,15 +53,27 @@ struct PrometheusText {
         let separator = dimensions.isEmpty ? "" : ","
         for (bound, count) in zip(HistogramSeries.bounds + [.infinity], snapshot.counts) {
             cumulative += count
-            line(name + "_bucket", "\(dimensions)\(separator)le=\"\(Self.number(bound))\"", Double(cumulative))
+            line(name + "_bucket", "\(dimensions)\(separator)le=\"\(self.bound(bound))\"", Double(cumulative))
         }
         line(name + "_sum", dimensions, snapshot.sum)
         line(name + "_count", dimensions, Double(cumulative))
     }
 
     private mutating func header(_ name: String, _ type: MetricType, _ help: String?) {
-        if let help { text += "# HELP \(name) \(Self.escaped(help))\n" }
+        // A counter of OpenMetrics has its suffix at its samples, not in its name.
+        let suffix = "_total"
+        let isBare = format == .openMetrics && type == .counter && name.hasSuffix(suffix)
+        let name = isBare ? String(name.dropLast(suffix.count)) : name
+        if let help {
+            let text = Self.escaped(help)
+            self.text += "# HELP \(name) \(format == .openMetrics ? text.replacing("\"", with: "\\\"") : text)\n"
+        }
         text += "# TYPE \(name) \(type.rawValue)\n"
+    }
+
+    /// A bound as the value of a dimension: OpenMetrics writes it as a float always, so that it is the same text everywhere.
+    private func bound(_ value: Double) -> String {
+        format == .openMetrics && value.isFinite ? String(value) : Self.number(value)
     }
 
     private mutating func line(_ name: String, _ dimensions: String, _ value: Double) {

@@ -44,6 +44,20 @@ package struct LimitsReport: Sendable, Equatable {
 }
 
 extension RateBudgets {
+    /// What is left of each limit that was used in the last hour, all callers together, what is reserved aside.
+    package var remaining: [(app: String, environment: AppStoreEnvironment, endpoint: String, calls: Int)] {
+        shards.flatMap { shard in
+            shard.apps.withLock { apps in
+                for slug in apps.keys { apps[slug]?.sweep(at: clock.time) }
+                return apps.flatMap { slug, app in
+                    app.budgets.compactMap { key, budget in
+                        budget.remaining.map { (slug, key.environment, key.endpoint, $0) }
+                    }
+                }
+            }
+        }
+    }
+
     /// How an app's budgets stand, as a caller sees them.
     package func report(on app: App, for caller: String) -> LimitsReport {
         let budgets = shard(of: app.slug).apps.withLock { apps in

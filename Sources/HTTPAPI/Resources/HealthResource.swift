@@ -36,10 +36,35 @@ enum HealthRoutes {
         }
     }
 
-    /// All metrics in the Prometheus text format.
-    ///
+    /// All metrics, in the format that whoever scrapes would rather have.
+    static func metrics(_ headers: HTTPFields, _ render: (MetricsFormat) -> String) -> Answer {
+        let prefersOpenMetrics = AcceptHeader(headers).prefers(
+            MetricsFormat.openMetrics.mediaType, over: MetricsFormat.prometheus.mediaType)
+        let format: MetricsFormat = prefersOpenMetrics ? .openMetrics : .prometheus
+        return Answer(
+            status: .ok, contentType: format.contentType, headers: [.vary: HTTPField.Name.accept.rawName],
+            body: .bytes(Array(render(format).utf8)))
+    }
+}
+
+/// The formats that metrics can be had in.
+package enum MetricsFormat: Sendable {
     /// Source: https://prometheus.io/docs/instrumenting/exposition_formats/
-    static func metrics(_ text: String) -> Answer {
-        Answer(status: .ok, contentType: "text/plain; version=0.0.4; charset=utf-8", body: .bytes(Array(text.utf8)))
+    case prometheus
+    /// Source: https://prometheus.io/docs/specs/om/open_metrics_spec/
+    case openMetrics
+
+    var mediaType: String {
+        switch self {
+        case .prometheus: "text/plain"
+        case .openMetrics: "application/openmetrics-text"
+        }
+    }
+
+    var contentType: String {
+        switch self {
+        case .prometheus: "\(mediaType); version=0.0.4; charset=utf-8"
+        case .openMetrics: "\(mediaType); version=1.0.0; charset=utf-8"
+        }
     }
 }
