@@ -98,6 +98,14 @@ check-standard-webhooks: build ## Have callbacks verified by the library of Stan
 	STANDARD_WEBHOOKS_PYTHON=$$PWD/.build/standard-webhooks/bin/python \
 	    swift test --skip-build --disable-xctest --filter IntegrationTests.CallbackTests
 
+.PHONY: check-prometheus
+check-prometheus: build ## Hold alerts, dashboard and metrics against promtool, which the package `prometheus` has; PROMTOOL=
+	@promtool=$${PROMTOOL:-$$(command -v promtool)} || { \
+	    echo "promtool is missing: install the package prometheus, or set PROMTOOL" >&2; exit 1; }; \
+	"$$promtool" check rules deploy/prometheus/purser-alerts.yaml; \
+	"$$promtool" test rules deploy/prometheus/purser-alerts-test.yaml; \
+	PROMTOOL="$$promtool" swift test --skip-build --disable-xctest --filter 'PrometheusTests|MetricNameTests'
+
 .PHONY: check-wycheproof
 check-wycheproof: build ## Hold both ways of verification against Project Wycheproof's vectors, which are fetched for it
 	python3 -m venv .build/wycheproof
