@@ -18,6 +18,8 @@ final class UnauthorizedDiagnosis: Sendable {
 
     private struct Held {
         let finding: UnauthorizedFinding
+        /// For which bundle id; a reload may bring the app another.
+        let bundleID: String
         let expires: ContinuousClock.Instant
     }
 
@@ -51,7 +53,7 @@ final class UnauthorizedDiagnosis: Sendable {
 
     /// Why calls with this key would fail, if that is known.
     func finding(for app: App, in environment: AppStoreEnvironment, keyID: String) -> UnauthorizedFinding? {
-        held(AppEnvironment(app: app.slug, environment: environment), keyID: keyID).flatMap { $0.stopsCalls ? $0 : nil }
+        held(app, environment, keyID: keyID).flatMap { $0.stopsCalls ? $0 : nil }
     }
 
     /// Finds out why Apple refuses an app's token, or waits for whoever is finding out.
@@ -62,15 +64,15 @@ final class UnauthorizedDiagnosis: Sendable {
     ) async -> Conclusion? {
         let origin = AppEnvironment(app: app.slug, environment: environment)
         return await examinations.share(origin, until: deadline) { deadline in
-            await self.conclude(app, environment, origin, deadline)
+            await self.conclude(app, environment, deadline)
         }
     }
 
     private func conclude(
-        _ app: App, _ environment: AppStoreEnvironment, _ origin: AppEnvironment, _ deadline: CallDeadline
+        _ app: App, _ environment: AppStoreEnvironment, _ deadline: CallDeadline
     ) async -> Conclusion {
         guard let token = try? tokens.token(for: app) else { return .tryAgain }
-        if let known = held(origin, keyID: token.keyID) { return .refused(known) }
+        if let known = held(app, environment, keyID: token.keyID) { return .refused(known) }
         let answer = await probe.ask(token, app, environment, within: clock.remaining(until: deadline.instant))
         switch answer {
         case .accepted:
@@ -144,11 +146,13 @@ final class UnauthorizedDiagnosis: Sendable {
 // MARK: Findings
 
 extension UnauthorizedDiagnosis {
-    /// The finding in force, if it is about the key that signs now.
-    private func held(_ origin: AppEnvironment, keyID: String) -> UnauthorizedFinding? {
-        let now = clock.monotonicNow()
+    /// The finding in force, if it is about the key that signs now and the bundle id of now.
+    private func held(_ app: App, _ environment: AppStoreEnvironment, keyID: String) -> UnauthorizedFinding? {
+        let (now, origin) = (clock.monotonicNow(), AppEnvironment(app: app.slug, environment: environment))
         return findings.withLock { findings in
-            guard let held = findings[origin], held.finding.keyID == keyID, now < held.expires else { return nil }
+            guard let held = findings[origin], held.finding.keyID == keyID, held.bundleID == app.bundleID,
+                now < held.expires
+            else { return nil }
             var finding = held.finding
             finding.retryAfter = now.duration(to: held.expires)
             return finding
@@ -171,7 +175,7 @@ extension UnauthorizedDiagnosis {
     {
         let expires = clock.monotonicNow() + finding.lifetime
         let origin = AppEnvironment(app: app.slug, environment: environment)
-        findings.withLock { $0[origin] = Held(finding: finding, expires: expires) }
+        findings.withLock { $0[origin] = Held(finding: finding, bundleID: app.bundleID, expires: expires) }
         meter.countFinding(finding.name, app: app.slug, environment: environment)
         let isFault = finding.cause != .noProductionRelease && finding.stopsCalls
         logger.log(

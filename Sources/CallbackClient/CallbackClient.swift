@@ -11,33 +11,36 @@ package struct CallbackClient: CallbackTransport {
     private static let maximumAnswerBytes = 65_536
 
     private let client: CurlClient
-    private let timeout: Duration
+    private let timeout: @Sendable () -> Duration
     private let factory: any MetricsFactory
 
     /// - Parameters:
     ///   - client: made with ``configuration(_:certificateAuthorityFile:userAgent:)``.
-    ///   - policy: how long a receiver has.
+    ///   - timeout: how long a receiver has, at present.
     ///   - factory: makes the metrics.
-    package init(client: CurlClient, policy: CallbackPolicy, factory: any MetricsFactory) {
+    package init(client: CurlClient, timeout: @escaping @Sendable () -> Duration, factory: any MetricsFactory) {
         self.client = client
-        timeout = policy.timeout
+        self.timeout = timeout
         self.factory = factory
     }
 
     /// How connections to receivers are made: to admitted addresses only, and through no proxy, which would connect in our place.
+    ///
+    /// `policy`: which addresses are admitted, at present.
     package static func configuration(
-        _ policy: CallbackPolicy, certificateAuthorityFile: String?, userAgent: String
+        _ policy: @escaping @Sendable () -> CallbackPolicy, certificateAuthorityFile: String?, userAgent: String
     ) -> CurlConfiguration {
         var configuration = CurlConfiguration()
         configuration.certificateAuthorityFile = certificateAuthorityFile
         configuration.userAgent = userAgent
         configuration.maximumConcurrentTransfers = maximumTransfers
         configuration.maximumConnectionsPerHost = maximumTransfers
-        configuration.admitsAddress = { policy.admits(address: $0) }
+        configuration.admitsAddress = { policy().admits(address: $0) }
         return configuration
     }
 
     package func post(_ message: CallbackMessage) async -> CallbackAnswer {
+        let timeout = timeout()
         let request = CurlRequest(
             .post, message.url.text,
             headers: [(name: "Content-Type", value: message.contentType)]

@@ -1,3 +1,4 @@
+import Domain
 import Foundation
 import Logging
 import ServiceLifecycle
@@ -33,12 +34,21 @@ package enum Serve {
             await destination.flush()
             return outcome
         }
+        let level = LogLevel(configuration.logLevel)
         let logger = Logger(label: identifier) { label in
-            destination.makeHandler(label: label, level: configuration.logLevel)
+            destination.makeHandler(label: label, level: level)
+        }
+        var dependencies = Dependencies(logger: logger)
+        dependencies.logLevel = level
+        dependencies.loadConfiguration = { () throws(ConfigurationError) in
+            let (configuration, files) = try ConfigurationFiles.load(
+                file: file, flags: flags, environment: environment)
+            guard files.problems.isEmpty else { throw ConfigurationError(problems: files.problems) }
+            return configuration
         }
         let outcome: CommandOutcome
         do {
-            try await run(configuration: configuration, logger: logger, flushLog: { await destination.flush() })
+            try await run(configuration: configuration, dependencies, flushLog: { await destination.flush() })
             outcome = CommandOutcome(.success)
         } catch {
             outcome = StartFailure(error).log(to: logger)
@@ -49,11 +59,13 @@ package enum Serve {
 
     /// Starts, serves, drains and returns.
     ///
-    /// The first SIGTERM or SIGINT drains; a second one exits at once with 128 and the signal's number, as a shell would.
+    /// SIGHUP reads the configuration anew. The first SIGTERM or SIGINT drains; a second one exits at once with 128 and the signal's number, as a shell would.
     /// - Throws: what a part says of why it cannot start or go on.
     private static func run(
-        configuration: DaemonConfiguration, logger: Logger, flushLog: @escaping @Sendable () async -> Void
+        configuration: DaemonConfiguration, _ dependencies: Dependencies, flushLog: @escaping @Sendable () async -> Void
     ) async throws {
+        var dependencies = dependencies
+        let logger = dependencies.logger
         if try !ProcessProtection.ensure().isKeyMemoryLocked {
             logger.warning("Key memory could not be locked; raise RLIMIT_MEMLOCK to keep keys out of swap")
         }
@@ -61,13 +73,12 @@ package enum Serve {
         if configuration.apple.usesCustomUpstream {
             logger.warning("UPSTREAM IS CUSTOM: calls go to the configured servers, not to Apple")
         }
-        var dependencies = Dependencies(logger: logger)
         dependencies.watchdogInterval = try Notifier.watchdogInterval()
         dependencies.inheritedSockets = try InheritedSocket.all()
         let daemon = try await makeDaemon(configuration: configuration, dependencies: dependencies)
         let group = ServiceGroup(
             configuration: groupConfiguration(daemon, timeout: configuration.shutdown.timeout, logger: logger))
-        let signals = Task { await stop(group, onSignalsOf: logger, flushLog) }
+        let signals = Task { await obeySignals(group, daemon.reloader, logger, flushLog) }
         defer { signals.cancel() }
         try await daemon.run(in: group)
         logger.notice("Stopped")
@@ -88,11 +99,17 @@ package enum Serve {
         return configuration
     }
 
-    private static func stop(
-        _ group: ServiceGroup, onSignalsOf logger: Logger, _ flushLog: @Sendable () async -> Void
+    private static func obeySignals(
+        _ group: ServiceGroup, _ reloader: any ConfigurationReloader, _ logger: Logger,
+        _ flushLog: @Sendable () async -> Void
     ) async {
         var count = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint) {
+        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
+            if signal == .sighup {
+                // A task of its own, so that whoever wants it to end need not wait; what comes of it is logged.
+                Task { _ = try? await reloader.reload(by: .daemon) }
+                continue
+            }
             count += 1
             guard count == 1 else {
                 logger.warning("A second signal: leaving at once")

@@ -78,7 +78,7 @@ package enum ProblemResponse {
             .notFound
         case .methodNotAllowed: .methodNotAllowed
         case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .callerConflict,
-            .callbackConflict,
+            .callbackConflict, .configurationInvalid,
             .ownedByAnotherUser, .noProductionRelease,
             .noOpenCase,
             .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:
@@ -136,6 +136,7 @@ package enum ProblemResponse {
         case .usageNotFound: "No usage reported"
         case .callbackNotFound: "No such callback"
         case .callbackConflict: "Not with this callback now"
+        case .configurationInvalid: "The configuration is wrong"
         case .receiptNotSigned: "Apple did not sign this receipt"
         case .noOpenCase: "The user has no open case"
         case .severalOpenCases: "The user has several open cases"

@@ -4,6 +4,7 @@ package import HummingbirdCore
 package import Logging
 package import Metrics
 package import NIOCore
+import Synchronization
 
 /// One listener of the API: a path table behind request id, authentication, body limit and access log, in that order.
 package struct RequestHandler: Sendable {
@@ -32,7 +33,7 @@ package struct RequestHandler: Sendable {
         }
     }
 
-    private let options: Options
+    private let current: CurrentOptions
     private let routes: [Route]
     private let table: RouteTable
     private let authenticator: Authenticator?
@@ -43,19 +44,44 @@ package struct RequestHandler: Sendable {
     let makeRequestID: @Sendable () -> String
     let overload: OverloadResponse
 
+    /// The options of a listener, which can be replaced while it serves; a request reads them where it needs them.
+    package final class CurrentOptions: Sendable {
+        private let options: Mutex<Options>
+
+        package init(_ options: Options) { self.options = Mutex(options) }
+
+        /// As they are at this moment.
+        package var value: Options { options.withLock(\.self) }
+
+        /// Puts others in their place, of the same listener.
+        package func replace(with options: Options) { self.options.withLock { $0 = options } }
+    }
+
+    private var options: Options { current.value }
+
+    /// A listener with these routes whose options stay as they are; otherwise like the other one.
+    package init(
+        _ options: Options, routes: [Route], authenticator: Authenticator?, metrics: any MetricsFactory,
+        now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
+    ) {
+        self.init(
+            CurrentOptions(options), routes: routes, authenticator: authenticator, metrics: metrics, now: now,
+            makeRequestID: makeRequestID, logger: logger)
+    }
+
     /// A listener with these routes.
     ///
     /// `authenticator` is nil for a listener that is open to whoever reaches its listener; `now` dates the `Date` header and
     /// tells whether a client's certificate has expired.
     package init(
-        _ options: Options, routes: [Route], authenticator: Authenticator?, metrics: any MetricsFactory,
+        _ options: CurrentOptions, routes: [Route], authenticator: Authenticator?, metrics: any MetricsFactory,
         now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
     ) {
-        self.options = options
+        current = options
         self.routes = routes
         table = RouteTable(routes.map { ($0.method, $0.path) })
         self.authenticator = authenticator
-        meter = RequestMeter(listener: options.name, factory: metrics)
+        meter = RequestMeter(listener: options.value.name, factory: metrics)
         clock = HTTPDateClock(now: now)
         self.now = now
         accessLog = AccessLog(logger: logger)
@@ -75,7 +101,7 @@ package struct RequestHandler: Sendable {
         to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
         slot: (any RequestSlot)? = nil
     ) async -> Response {
-        let start = ContinuousClock.now
+        let (start, options) = (ContinuousClock.now, options)
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
         var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
         let preferences = PreferHeader(request.headers)
@@ -89,7 +115,7 @@ package struct RequestHandler: Sendable {
             if let finding, let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
                 return overload.response(to: request, requestID: requestID, meter, clock)
             }
-            let actor = try actor(finding?.found.caller, request, peerIdentity)
+            let actor = try actor(options, finding?.found.caller, request, peerIdentity)
             record.actor = actor
             let caller = options.isForOperators ? Caller(operator: actor) : finding?.found.caller
             let (found, parameters) = try find(request.method, request.uri.path)
@@ -98,7 +124,8 @@ package struct RequestHandler: Sendable {
             answer = try await respond(
                 to: request,
                 RequestContext(
-                    requestID: requestID, start: start, preferences: preferences, caller: caller, actor: actor,
+                    options: options, requestID: requestID, start: start, preferences: preferences, caller: caller,
+                    actor: actor,
                     slot: slot,
                     peer: channel.remoteAddress, peerIdentity: peerIdentity),
                 found, parameters)
@@ -119,6 +146,7 @@ package struct RequestHandler: Sendable {
     ///
     /// - Returns: nil for all others, and wherever it has to be known first who asks.
     package func refusal(of request: HTTPRequest) -> (head: HTTPResponse, body: ByteBuffer)? {
+        let options = options
         guard authenticator == nil, !options.isForOperators else { return nil }
         let start = ContinuousClock.now
         let path = URI(request.path ?? "").path
@@ -161,6 +189,7 @@ package struct RequestHandler: Sendable {
 
     /// What the stages of a listener know of a request.
     private struct RequestContext {
+        let options: Options
         let requestID: String
         let start: ContinuousClock.Instant
         let preferences: PreferHeader
@@ -176,7 +205,7 @@ package struct RequestHandler: Sendable {
         to request: Request, _ context: RequestContext, _ route: Route,
         _ encoded: [(name: String, value: Substring)]
     ) async throws(ServiceError) -> Answer {
-        let parameters = try Self.decode(encoded)
+        let (parameters, options) = (try Self.decode(encoded), context.options)
         // First, as no scope could be granted for an app that is not there.
         if let slug = try Self.slug(of: route, parameters), let caller = context.caller {
             switch route.access {
@@ -205,7 +234,7 @@ package struct RequestHandler: Sendable {
 
     /// Who acts: at the operators' listener whom the kernel names, elsewhere the caller.
     private func actor(
-        _ caller: Caller?, _ request: Request, _ peer: PeerIdentity
+        _ options: Options, _ caller: Caller?, _ request: Request, _ peer: PeerIdentity
     ) throws(ServiceError) -> Actor {
         if options.isForOperators { return try OperatorName.actor(request.headers, peer) }
         return caller.map { .caller($0.name) } ?? .unauthenticated

@@ -16,7 +16,7 @@ package enum Routes {
         let apps = services.apps
         let user = "/v1/apps/{app}/users/{user}"
         let consumption = ConsumptionRoutes(
-            service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
+            service: services.refunds.consumption, defaultWait: { services.refunds.consumptionWait })
         let overview = UserOverviewRoutes(
             service: services.purchases.overview, consent: services.refunds.consent, cases: services.refunds.cases)
         let export = UserExportRoutes(service: services.purchases.export, receipts: services.purchases.receipts)
@@ -49,7 +49,7 @@ package enum Routes {
         let apps = services.apps
         let (cases, deliveries) = ("/v1/apps/{app}/cases", "/v1/apps/{app}/deliveries")
         let consumption = ConsumptionRoutes(
-            service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
+            service: services.refunds.consumption, defaultWait: { services.refunds.consumptionWait })
         let refund = CaseRoutes(
             service: services.refunds.cases, tokens: services.purchases.pageTokens, clock: services.clock)
         let delivery = DeliveryRoutes(service: services.refunds.deliveries, tokens: services.purchases.pageTokens)
@@ -130,7 +130,7 @@ package enum Routes {
         let (apps, gateway) = (services.apps, services.appStore)
         let transaction = "/v1/apps/{app}/transactions/{transactionId}"
         let consumption = ConsumptionRoutes(
-            service: services.refunds.consumption, defaultWait: services.refunds.consumptionWait)
+            service: services.refunds.consumption, defaultWait: { services.refunds.consumptionWait })
         let transactions = TransactionRoutes(
             gateway: gateway, batch: services.purchases.batch, tokens: services.purchases.tokens,
             stored: services.purchases.stored)
@@ -255,13 +255,17 @@ package enum Routes {
     }
 
     /// The listener for operators.
-    package static func admin(_ services: Services, health: any HealthReporter) -> [Route] {
+    package static func admin(
+        _ services: Services, health: any HealthReporter, reloader: any ConfigurationReloader
+    ) -> [Route] {
+        let configuration = ConfigurationRoutes(reloader: reloader)
         let store = StoreRoutes(store: services.operations.store)
         let links = LinkImportRoutes(service: services.purchases.links)
         let receipts = ReceiptImportRoutes(service: services.purchases.receipts)
         return [
             Route(.get, "/healthz", .open) { _ in await HealthRoutes.report(health) },
             Route(.get, "/v1/apps", .open) { _ in await AppRoutes.listWithKeys(services.apps, health) },
+            Route(.post, "/v1/configuration:reload", .open, handler: configuration.reload),
             Route(.post, "/v1/store:backup", .open, body: .json, handler: store.backup),
             Route(.post, "/v1/store:check", .open, handler: store.check),
             Route(

@@ -20,31 +20,61 @@ extension KeyCustodian {
         let before = ring.entries(of: .directory).map(\.facts)
         let elsewhere = ring.facts.filter { $0.source != .directory }
         let taken = Dictionary(elsewhere.map { ($0.keyID, $0.source) }) { first, _ in first }
-        let revoked = Set(ring.decided.histories.values.lazy.filter { $0.revokedAt != nil }.map(\.keyID))
-        let scan = await Blocking.run { [directories] in directories.scan(taken: taken, revoked: revoked) }
+        let findings = await findings(in: directories, taken: taken)
+        tell(findings.problems)
+        guard isFirst || findings.facts != before || !findings.gone.isEmpty else { return }
+        await take(findings, isFirst: isFirst) { ring.replace(.directory, with: findings.entries) }
+    }
+
+    /// What a look at directories finds.
+    struct DirectoryFindings: Sendable {
+        /// The keys that may be taken up.
+        let entries: [KeyRing.Entry]
+        /// The ids of those that are there no more.
+        let gone: [String]
+        let problems: [String]
+
+        var facts: [KeyFacts] { entries.map(\.facts) }
+    }
+
+    /// Looks at directories; `taken`: ids of keys that come from elsewhere, with where.
+    func findings(
+        in directories: KeyDirectoryReader, taken: [String: KeyFacts.Source]
+    ) async -> DirectoryFindings {
+        let before = ring.entries(of: .directory).map(\.facts)
+        let revoked = revokedKeyIDs
+        let scan = await Blocking.run { directories.scan(taken: taken, revoked: revoked) }
         let (entries, unrecorded) = await recorded(scan.entries)
-        tell(scan.problems + unrecorded)
-        let facts = entries.map(\.facts)
-        let gone = gone(from: scan, since: before)
-        guard isFirst || facts != before || !gone.isEmpty else { return }
+        return DirectoryFindings(
+            entries: entries, gone: gone(from: scan, since: before), problems: scan.problems + unrecorded)
+    }
+
+    /// The ids of keys that may never sign again.
+    var revokedKeyIDs: Set<String> {
+        Set(ring.decided.histories.values.lazy.filter { $0.revokedAt != nil }.map(\.keyID))
+    }
+
+    /// Takes up what a look has found.
+    ///
+    /// `isFirst`: who has signed in an earlier run does not begin to sign at this start; `replace`: puts the keys into the ring.
+    func take(_ findings: DirectoryFindings, isFirst: Bool, _ replace: () -> Void) async {
         var activeBefore = ring.assignments.activeKeyIDs
         let now = clock.now()
-        ring.replace(.directory, with: entries)
-        // Who has signed in an earlier run does not begin to sign at this start.
+        replace()
         if isFirst { activeBefore = ring.assignments.activeKeyIDs }
         noteFirstSight(at: now)
         ring.decide { states, keys in
             KeyRoles.chooseFromDirectories(keys: keys, at: now, in: &states)
-            for key in facts {
+            for key in findings.facts {
                 guard let fingerprint = key.fingerprint else { continue }
                 states.histories[key.keyID]?.directoryFingerprint = fingerprint
             }
         }
         minter.forgetRetired(settings.apps.all)
-        await tellOfDirectoryKeys(gone: gone, activeBefore: activeBefore)
+        await tellOfDirectoryKeys(gone: findings.gone, activeBefore: activeBefore)
         // After its record: a crash in between may repeat the record, and loses none.
         ring.decide { states, _ in
-            for keyID in gone { states.histories[keyID]?.directoryFingerprint = nil }
+            for keyID in findings.gone { states.histories[keyID]?.directoryFingerprint = nil }
         }
         await saveNow()
     }
@@ -106,7 +136,7 @@ extension KeyCustodian {
         }
     }
 
-    private func tell(_ problems: [String]) {
+    func tell(_ problems: [String]) {
         for problem in problems where !directoryProblems.contains(problem) {
             logger.error("A file of a key directory is not used", metadata: ["cause": "\(problem)"])
         }

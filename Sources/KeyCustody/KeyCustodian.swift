@@ -9,7 +9,7 @@ import OpenSSL
 /// All changes go through here one after the other, but for take-overs, which the ring makes itself at the moment when Apple
 /// refuses a key. What signs reads the ring and never waits for any of this.
 package actor KeyCustodian {
-    /// What the configuration says.
+    /// What the configuration says at the start; what a reload brings instead, ``replace(with:commit:swap:)`` takes.
     package struct Settings: Sendable {
         package var apps: AppCatalog
         package var directories: [KeyDirectory]
@@ -39,7 +39,8 @@ package actor KeyCustodian {
     nonisolated let logger: Logger
     nonisolated let acts = SerialActs()
     private nonisolated let gauges: KeyGauges
-    nonisolated let directories: KeyDirectoryReader
+    var directories: KeyDirectoryReader
+    var warnings: KeyWarningPolicy
     /// What the store has; nil before it was asked.
     private var saved: KeyStates?
     private var hasSavingFailed = false
@@ -63,6 +64,7 @@ package actor KeyCustodian {
         self.logger = logger
         gauges = KeyGauges(metrics)
         directories = KeyDirectoryReader(settings.directories)
+        warnings = settings.warnings
     }
 
     // MARK: The start
@@ -91,14 +93,19 @@ package actor KeyCustodian {
 
     /// Opens what is imported; a key whose id the configuration has taken since stays closed.
     func openImportedKeys() async throws(ServiceError) {
+        let taken = Set(ring.facts.filter { $0.source != .imported }.map(\.keyID))
+        ring.replace(.imported, with: try await importedKeys(besides: taken))
+        noteFirstSight(at: clock.now())
+    }
+
+    /// The imported keys, opened; without those whose ids the configuration has taken.
+    func importedKeys(besides taken: Set<String>) async throws(ServiceError) -> [KeyRing.Entry] {
         let sealed = try await store.sealedSecrets().filter { $0.kind == .signingKey }
         let sealedByID = Dictionary(sealed.map { ($0.name, $0) }) { first, _ in first }
-        let taken = Dictionary(ring.facts.map { ($0.keyID, $0.source) }) { first, _ in first }
-        let now = clock.now()
         let known = ring.decided.histories
         var entries: [KeyRing.Entry] = []
         for imported in try await store.importedKeys() {
-            guard taken[imported.keyID] == nil else {
+            guard !taken.contains(imported.keyID) else {
                 logger.warning(
                     "The configuration declares a key that is imported, too; the imported one is not used",
                     metadata: ["key_id": "\(imported.keyID)"])
@@ -113,8 +120,7 @@ package actor KeyCustodian {
                 "An imported key cannot be opened, and does not sign",
                 metadata: ["key_id": "\(entry.facts.keyID)", "cause": "\(problem)"])
         }
-        ring.replace(.imported, with: entries)
-        noteFirstSight(at: now)
+        return entries
     }
 
     private func open(
@@ -216,12 +222,12 @@ package actor KeyCustodian {
         return details(facts, view, at: clock.now())
     }
 
-    private nonisolated func details(_ facts: KeyFacts, _ view: KeyRing.View, at now: Date) -> KeyDetails {
+    private func details(_ facts: KeyFacts, _ view: KeyRing.View, at now: Date) -> KeyDetails {
         let state = view.assignments.states[facts.keyID] ?? .standby
         let history = view.decided.histories[facts.keyID]
         return KeyDetails(
             facts: facts, state: state, activeApps: view.assignments.apps(of: facts.keyID), history: history,
-            warnings: settings.warnings.warnings(about: facts, state, history, at: now))
+            warnings: warnings.warnings(about: facts, state, history, at: now))
     }
 
     /// Brings metrics up to date and logs warnings that begin to hold, when something has changed or a minute has passed.

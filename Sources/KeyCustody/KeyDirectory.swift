@@ -94,7 +94,7 @@ final class KeyDirectoryReader: Sendable {
         var problems: [String] = []
     }
 
-    private let directories: [KeyDirectory]
+    let directories: [KeyDirectory]
     /// By path of the file, and for each directory the names that it had.
     private let known = Mutex<(files: [String: Known], names: [String: [String]])>(([:], [:]))
 

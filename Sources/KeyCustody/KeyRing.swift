@@ -75,12 +75,16 @@ package final class KeyRing: Sendable {
     ///
     /// - Throws: `KeyFileError` for the first that cannot be used.
     package init(loading declarations: [KeyDeclaration]) throws(KeyFileError) {
+        state = Mutex(State(try Self.entries(loading: declarations), KeyStates()))
+    }
+
+    /// What there is of declared keys, those that may still sign read from their files.
+    static func entries(loading declarations: [KeyDeclaration]) throws(KeyFileError) -> [Entry] {
         var entries: [Entry] = []
-        for declaration in declarations where Self.canSign(declaration) {
+        for declaration in declarations where canSign(declaration) {
             entries.append(Entry(declaration, try KeyFile.load(declaration)))
         }
-        entries += declarations.filter { !Self.canSign($0) }.map { Entry($0, nil) }
-        state = Mutex(State(entries, KeyStates()))
+        return entries + declarations.filter { !canSign($0) }.map { Entry($0, nil) }
     }
 
     private static func canSign(_ declaration: KeyDeclaration) -> Bool {
@@ -240,6 +244,14 @@ package final class KeyRing: Sendable {
             let rank = KeyFacts.Source.preference
             let place = state.entries.firstIndex { (rank[$0.facts.source] ?? 0) > (rank[source] ?? 0) }
             state.entries.insert(contentsOf: entries, at: place ?? state.entries.endIndex)
+            state.refresh()
+        }
+    }
+
+    /// Puts keys in the place of all that there are: the configuration's, then the directories', then the imported ones.
+    func replaceAll(with entries: [Entry]) {
+        state.withLock { state in
+            state.entries = entries
             state.refresh()
         }
     }

@@ -116,11 +116,13 @@ package struct TokenMinter: TokenSource, TokenIssuer {
 
     /// Forgets the tokens of keys that neither sign for an app nor could take over, so that none is used again.
     ///
-    /// - Parameter apps: all that there are.
-    func forgetRetired(_ apps: [App]) {
+    /// - Parameters:
+    ///   - apps: all that there are.
+    ///   - replaced: the ids of keys that are other keys by now, or of another issuer: their tokens are forgotten, too.
+    func forgetRetired(_ apps: [App], replaced: Set<String> = []) {
         let byBundleID = Dictionary(apps.map { ($0.bundleID, $0) }) { first, _ in first }
         let gone = slots.removeAll { keyID, bundleID in
-            byBundleID[bundleID].map { !keys.mayServe(keyID, $0) } ?? true
+            replaced.contains(keyID) || byBundleID[bundleID].map { !keys.mayServe(keyID, $0) } ?? true
         }
         for (bundleID, slot) in gone {
             guard let app = byBundleID[bundleID] else { continue }

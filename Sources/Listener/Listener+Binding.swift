@@ -111,9 +111,11 @@ extension Listener {
 
     /// What serves a connection: NIO's HTTP codec, our limits, and the answers.
     private func connectionHandlers() -> @Sendable (any Channel, PeerRecord) throws -> Void {
-        let (configuration, connections, limiter) = (configuration, connections, limiter)
+        // Those of the moment at which a connection comes, and not of this one.
+        let (current, connections, limiter) = (current, connections, limiter)
         let (respond, answerOverload, turns, logger) = (respond, answerOverload, turns, logger)
         return { channel, peer in
+            let configuration = current.value
             let pipeline = channel.pipeline.syncOperations
             try pipeline.configureHTTPServerPipeline(
                 // The answers are in the order of the requests, one at a time.

@@ -2,6 +2,7 @@ package import Logging
 package import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import Synchronization
 
 /// What is known of the client of a connection, and what its requests hold.
 package struct AcceptedConnection: Sendable {
@@ -28,7 +29,10 @@ package actor Listener: Service {
         case ended
     }
 
+    /// As it was at the start: name and address are those of this.
     let configuration: ListenerConfiguration
+    /// As a new connection gets it.
+    let current: CurrentConfiguration
     let logger: Logger
     let eventLoopGroup: any EventLoopGroup
     let connections: OpenConnections
@@ -75,6 +79,7 @@ package actor Listener: Service {
             limit: configuration.maximumRequests, isSharedByCaller: configuration.sharesRequestsByCaller,
             holder: configuration.holder, logger: logger)
         self.configuration = configuration
+        current = CurrentConfiguration(configuration)
         self.respond = respond
         self.answerOverload = answerOverload ?? Refusal.answerOverload
         self.eventLoopGroup = eventLoopGroup
@@ -87,6 +92,18 @@ package actor Listener: Service {
         certificates = configuration.tls.map { tls in
             ListenerCertificates(tls, logger: logger, authoritiesChanged: connections.drainOpen)
         }
+    }
+
+    /// Takes the limits of another configuration of this listener, for new connections and for new requests; what has begun ends
+    /// within its own.
+    ///
+    /// Whether requests are bounded at all stays, and so does everything but: ``ListenerConfiguration/maximumConnections``,
+    /// ``ListenerConfiguration/maximumRequests``, ``ListenerConfiguration/maximumHeaderBytes``,
+    /// ``ListenerConfiguration/maximumBodyBytes``, ``ListenerConfiguration/idleTimeout`` and ``ListenerConfiguration/source``.
+    package nonisolated func takeLimits(of other: ListenerConfiguration) {
+        let taken = current.takeLimits(of: other)
+        connections.setBounds(.init(taken))
+        if let limit = taken.maximumRequests { limiter.setLimit(limit) }
     }
 
     /// How many connections are open.
@@ -157,6 +174,28 @@ package actor Listener: Service {
 
     private func error(_ reason: ListenerError.Reason) -> ListenerError {
         ListenerError(listener: configuration.name, address: configuration.address, reason: reason)
+    }
+}
+
+/// The configuration of a listener as a new connection gets it.
+final class CurrentConfiguration: Sendable {
+    private let configuration: Mutex<ListenerConfiguration>
+
+    init(_ configuration: ListenerConfiguration) { self.configuration = Mutex(configuration) }
+
+    var value: ListenerConfiguration { configuration.withLock(\.self) }
+
+    /// Takes what ``Listener/takeLimits(of:)`` says.
+    func takeLimits(of other: ListenerConfiguration) -> ListenerConfiguration {
+        configuration.withLock { configuration in
+            configuration.maximumConnections = other.maximumConnections
+            configuration.maximumRequests = other.maximumRequests
+            configuration.maximumHeaderBytes = other.maximumHeaderBytes
+            configuration.maximumBodyBytes = other.maximumBodyBytes
+            configuration.idleTimeout = other.idleTimeout
+            configuration.source = other.source
+            return configuration
+        }
     }
 }
 

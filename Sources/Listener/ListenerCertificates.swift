@@ -22,6 +22,7 @@ package final class ListenerCertificates: Sendable {
     private enum Warning { case endsSoon, hasEnded }
 
     private struct State {
+        var tls: ListenerTLS
         var loaded: ListenerTLS.Loaded?
         /// The files that were last looked into.
         var files: [FileState?] = []
@@ -30,14 +31,13 @@ package final class ListenerCertificates: Sendable {
         var warned: Warning?
     }
 
-    private let tls: ListenerTLS
     private let logger: Logger
-    private let state = Mutex(State())
+    private let state: Mutex<State>
     private let authoritiesChanged: @Sendable () -> Void
 
     /// `authoritiesChanged`: called when connections may be open that the authorities of now would not have let in.
     init(_ tls: ListenerTLS, logger: Logger, authoritiesChanged: @escaping @Sendable () -> Void) {
-        self.tls = tls
+        state = Mutex(State(tls: tls))
         self.logger = logger
         self.authoritiesChanged = authoritiesChanged
     }
@@ -53,7 +53,7 @@ package final class ListenerCertificates: Sendable {
     var context: NIOSSLContext? { state.withLock { $0.loaded?.context } }
 
     /// Whether clients are asked for certificates.
-    var asksClients: Bool { tls.clientCertificates != nil }
+    var asksClients: Bool { state.withLock { $0.tls.clientCertificates != nil } }
 
     /// Warns once of a certificate that ends soon, and once when it has ended.
     ///
@@ -81,25 +81,26 @@ package final class ListenerCertificates: Sendable {
 
     /// Reads the files for the first time.
     func load() async throws(ListenerError.Reason) {
-        let (files, result) = await read()
+        let tls = state.withLock(\.tls)
+        let (files, result) = await Self.read(tls)
         let loaded = try result.get()
-        state.withLock { $0 = State(loaded: loaded, files: files) }
+        state.withLock { $0 = State(tls: tls, loaded: loaded, files: files) }
     }
 
     /// Looks whether the files have changed since they were last read, and takes the new ones if they are of use; to be
     /// called one time after the other, and after ``Listener/bind()``.
     package func refresh() async {
         let before = state.withLock(\.self)
-        guard before.loaded != nil, await current() != before.files else { return }
-        let (files, result) = await read()
+        guard before.loaded != nil, await Self.state(of: before.tls) != before.files else { return }
+        let (files, result) = await Self.read(before.tls)
         switch result {
         case .success(let loaded):
-            state.withLock { $0 = State(loaded: loaded, files: files) }
-            logger.notice("TLS files replaced", metadata: ["valid_until": "\(loaded.notAfter.formatted(.iso8601))"])
-            if loaded.authorities != before.loaded?.authorities { authoritiesChanged() }
+            take(Prepared(tls: before.tls, loaded: loaded, files: files))
         case .failure(let reason):
             let problem = ListenerError.text(of: reason)
             state.withLock { state in
+                // A reload has brought other files meanwhile.
+                guard state.tls == before.tls else { return }
                 state.files = files
                 state.problem = problem
             }
@@ -109,9 +110,41 @@ package final class ListenerCertificates: Sendable {
         }
     }
 
+    /// TLS of other files, or of the same as they are now, read and ready to be shown.
+    package struct Prepared: Sendable {
+        fileprivate let tls: ListenerTLS
+        fileprivate let loaded: ListenerTLS.Loaded
+        fileprivate let files: [FileState?]
+    }
+
+    /// Reads the files of TLS that is to be taken later; nothing changes before ``take(_:)``.
+    ///
+    /// - Throws: `certificateUnusable`, `authoritiesUnusable`.
+    package static func prepare(_ tls: ListenerTLS) async throws(ListenerError.Reason) -> Prepared {
+        let (files, result) = await read(tls)
+        return Prepared(tls: tls, loaded: try result.get(), files: files)
+    }
+
+    /// Shows prepared TLS to every connection from now on.
+    ///
+    /// - Returns: whether it is other than before.
+    @discardableResult
+    package func take(_ prepared: Prepared) -> Bool {
+        let before = state.withLock { state in
+            defer { state = State(tls: prepared.tls, loaded: prepared.loaded, files: prepared.files) }
+            return state
+        }
+        guard prepared.tls != before.tls || prepared.files != before.files else { return false }
+        logger.notice(
+            "TLS files replaced", metadata: ["valid_until": "\(prepared.loaded.notAfter.formatted(.iso8601))"])
+        if prepared.loaded.authorities != before.loaded?.authorities { authoritiesChanged() }
+        return true
+    }
+
     /// Looks at the files first: whoever writes while they are read is seen the next time.
-    private func read() async -> (files: [FileState?], Result<ListenerTLS.Loaded, ListenerError.Reason>) {
-        let tls = tls
+    private static func read(
+        _ tls: ListenerTLS
+    ) async -> (files: [FileState?], Result<ListenerTLS.Loaded, ListenerError.Reason>) {
         do {
             return try await NIOThreadPool.singleton.runIfActive {
                 let files = tls.state()
@@ -126,7 +159,7 @@ package final class ListenerCertificates: Sendable {
         }
     }
 
-    private func current() async -> [FileState?] {
-        (try? await NIOThreadPool.singleton.runIfActive { [tls] in tls.state() }) ?? []
+    private static func state(of tls: ListenerTLS) async -> [FileState?] {
+        (try? await NIOThreadPool.singleton.runIfActive { tls.state() }) ?? []
     }
 }

@@ -41,7 +41,7 @@ final class OpenConnections: Sendable {
     private let state = Mutex(State())
     /// What all connections hold together.
     private let heldBytes = Atomic(0)
-    private let bounds: Bounds
+    private let room: Mutex<Bounds>
     private let sourceName: @Sendable (String) -> String
     private let evictionLog: OccasionalWarning
     private let whenOver: @Sendable () -> Void
@@ -58,11 +58,16 @@ final class OpenConnections: Sendable {
         bounds: Bounds, sourceName: @escaping @Sendable (String) -> String = { $0 }, logger: Logger,
         whenOver: @escaping @Sendable () -> Void
     ) {
-        self.bounds = bounds
+        room = Mutex(bounds)
         self.sourceName = sourceName
         evictionLog = OccasionalWarning(logger)
         self.whenOver = whenOver
     }
+
+    private var bounds: Bounds { room.withLock(\.self) }
+
+    /// Makes more room or less: of what there is too much by then, one goes for each that comes.
+    func setBounds(_ bounds: Bounds) { room.withLock { $0 = bounds } }
 
     /// The order that was given, if any.
     var order: Order? { state.withLock { $0.order } }

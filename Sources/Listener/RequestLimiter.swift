@@ -85,8 +85,8 @@ final class RequestLimiter: Sendable {
         }
     }
 
-    /// Nil for no bound.
-    private let limit: Int?
+    private let isBounded: Bool
+    private let bound: Atomic<Int>
     /// Whether places are shared out among callers, which responders name, and not among sources.
     let isSharedByCaller: Bool
     /// Whose place a request takes where they are shared out among sources.
@@ -101,12 +101,19 @@ final class RequestLimiter: Sendable {
         holder: @escaping @Sendable (HTTPRequest, String) -> String = { $1 }, logger: Logger,
         now: @escaping @Sendable () -> NIODeadline = { .now() }
     ) {
-        self.limit = limit
+        isBounded = limit != nil
+        bound = Atomic(limit ?? 0)
         self.isSharedByCaller = isSharedByCaller
         self.holder = holder
         self.now = now
         log = OccasionalWarning(logger)
     }
+
+    /// Nil for no bound.
+    private var limit: Int? { isBounded ? bound.load(ordering: .relaxed) : nil }
+
+    /// Puts another bound in the place of the one that there is; without effect where there is none.
+    func setLimit(_ limit: Int) { bound.store(limit, ordering: .relaxed) }
 
     /// How many requests are inside; 0 without a bound.
     var count: Int { state.withLock(\.inside) }

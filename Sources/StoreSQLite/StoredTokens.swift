@@ -295,6 +295,14 @@ extension AppSettingRow {
 }
 
 extension SQLiteStore {
+    /// Keeps the settings of apps, of all in one operation: the rules judge by the new ones from then on, and rows follow in
+    /// batches (``refreshOwners(limit:)``).
+    ///
+    /// - Throws: `storeUnavailable`; nothing has changed then.
+    package func keepSettings(of apps: [App]) async throws(ServiceError) {
+        try await write("keep the settings of apps") { try AppSettingRow.save(apps, in: $0) }
+    }
+
     package func refreshOwners(limit: Int) async throws(ServiceError) -> Bool {
         let isDue = try await read("look whether owners are to be judged anew") { database in
             try AppSettingRow.due(in: database) != nil

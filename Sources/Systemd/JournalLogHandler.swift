@@ -9,19 +9,23 @@ import Synchronization
 struct JournalLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
-    var logLevel: Logger.Level
+    var logLevel: Logger.Level {
+        get { level.value }
+        set { level.value = newValue }
+    }
 
+    private var level: LoggerLevel
     private let label: String
     private let identifier: String
     private let fieldPrefix: String
     private let write: @Sendable (JournalEntry) -> Void
 
     init(
-        label: String, level: Logger.Level, identifier: String, fieldPrefix: String,
+        label: String, level: LogLevel, identifier: String, fieldPrefix: String,
         write: @escaping @Sendable (JournalEntry) -> Void
     ) {
         self.label = label
-        self.logLevel = level
+        self.level = LoggerLevel(level)
         self.identifier = identifier
         self.fieldPrefix = fieldPrefix
         self.write = write

@@ -9,8 +9,12 @@ import Logging
 struct JSONLinesLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
-    var logLevel: Logger.Level
+    var logLevel: Logger.Level {
+        get { level.value }
+        set { level.value = newValue }
+    }
 
+    private var level: LoggerLevel
     private let label: String
     private let write: @Sendable ([UInt8]) -> Void
     private let now: @Sendable () -> Date
@@ -21,11 +25,11 @@ struct JSONLinesLogHandler: LogHandler {
     private static let reservedBytes = 512
 
     init(
-        label: String, level: Logger.Level, write: @escaping @Sendable ([UInt8]) -> Void,
+        label: String, level: LogLevel, write: @escaping @Sendable ([UInt8]) -> Void,
         now: @escaping @Sendable () -> Date
     ) {
         self.label = label
-        self.logLevel = level
+        self.level = LoggerLevel(level)
         self.write = write
         self.now = now
     }
@@ -72,18 +76,22 @@ struct JSONLinesLogHandler: LogHandler {
 struct TerminalLogHandler: LogHandler {
     var metadata: Logger.Metadata = [:]
     var metadataProvider: Logger.MetadataProvider?
-    var logLevel: Logger.Level
+    var logLevel: Logger.Level {
+        get { level.value }
+        set { level.value = newValue }
+    }
 
+    private var level: LoggerLevel
     private let label: String
     private let write: @Sendable ([UInt8]) -> Void
     private let now: @Sendable () -> Date
 
     init(
-        label: String, level: Logger.Level, write: @escaping @Sendable ([UInt8]) -> Void,
+        label: String, level: LogLevel, write: @escaping @Sendable ([UInt8]) -> Void,
         now: @escaping @Sendable () -> Date
     ) {
         self.label = label
-        self.logLevel = level
+        self.level = LoggerLevel(level)
         self.write = write
         self.now = now
     }

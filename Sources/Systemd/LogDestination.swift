@@ -48,7 +48,8 @@ package struct LogDestination: Sendable {
         let (lines, entries) = (LineWriter(descriptor: standardError), JournalWriter())
         (self.lines, self.entries) = (lines, entries)
         let handler = Self.makeHandler(
-            format, label: identifier, level: .warning, identifier, fieldPrefix, now, lines.write, entries.write)
+            format, label: identifier, level: LogLevel(.warning), identifier, fieldPrefix, now, lines.write,
+            entries.write)
         queue = LogQueue { count in
             // Not by a logger, whose entry would wait behind those that come meanwhile.
             handler.log(
@@ -82,7 +83,9 @@ package struct LogDestination: Sendable {
     }
 
     /// Makes the handler of one logger, for `LoggingSystem.bootstrap`; who logs never waits for the log to be read.
-    package func makeHandler(label: String, level: Logger.Level = .info) -> any LogHandler {
+    ///
+    /// `level`: the least severe that it logs, as it is at each entry.
+    package func makeHandler(label: String, level: LogLevel = LogLevel(.info)) -> any LogHandler {
         Self.makeHandler(
             format, label: label, level: level, identifier, fieldPrefix, now,
             { [queue, lines] line in queue.add(bytes: line.count) { lines.write(line) } },
@@ -90,7 +93,7 @@ package struct LogDestination: Sendable {
     }
 
     private static func makeHandler(
-        _ format: Format, label: String, level: Logger.Level, _ identifier: String, _ fieldPrefix: String,
+        _ format: Format, label: String, level: LogLevel, _ identifier: String, _ fieldPrefix: String,
         _ now: @escaping @Sendable () -> Date, _ writeLine: @escaping @Sendable ([UInt8]) -> Void,
         _ writeEntry: @escaping @Sendable (JournalEntry) -> Void
     ) -> any LogHandler {

@@ -94,6 +94,14 @@ package struct Notifier: Sendable {
         }
     }
 
+    /// What the kernel's monotonic clock shows, by which the service manager tells a reload from one before it.
+    package static func monotonicNow() -> Duration {
+        var time = timespec()
+        // Fails only for a clock that there is not.
+        _ = clock_gettime(CLOCK_MONOTONIC, &time)
+        return .seconds(time.tv_sec) + .nanoseconds(time.tv_nsec)
+    }
+
     /// The time within which the service manager wants to hear ``State/watchdog``, or `nil` when it does not watch.
     ///
     /// - Throws: `EINVAL` when `WATCHDOG_USEC` or `WATCHDOG_PID` is malformed.
@@ -118,6 +126,10 @@ extension Notifier {
         /// Control characters become blanks, and at most ``maximumStatusBytes`` bytes are sent.
         case status(String)
 
+        /// The configuration is read anew (`RELOADING=1`), until ``ready`` is told; `since` is `CLOCK_MONOTONIC` now
+        /// (`MONOTONIC_USEC=`).
+        case reloading(since: Duration)
+
         /// Shutdown has begun (`STOPPING=1`).
         case stopping
 
@@ -137,6 +149,7 @@ extension Notifier {
             switch self {
             case .ready: "READY=1"
             case .status(let text): "STATUS=\(Self.oneLine(text))"
+            case .reloading(let since): "RELOADING=1\nMONOTONIC_USEC=\(Self.microseconds(since))"
             case .stopping: "STOPPING=1"
             case .watchdog: "WATCHDOG=1"
             case .mainPID(let processID): "MAINPID=\(processID)"

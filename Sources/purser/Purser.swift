@@ -10,7 +10,7 @@ struct Purser: AsyncParsableCommand {
         abstract: "The one service in a company that talks to Apple's App Store Server API.",
         version: Version.report,
         subcommands: [
-            ServeCommand.self, ConfigCommand.self, VersionCommand.self,
+            ServeCommand.self, ReloadSubcommand.self, ConfigCommand.self, VersionCommand.self,
         ],
         groupedSubcommands: [
             CommandGroup(
@@ -73,6 +73,22 @@ struct ServeCommand: AsyncParsableCommand {
         let outcome = await Serve.run(
             file: config, flags: flags, environment: ProcessInfo.processInfo.environment)
         try outcome.finish()
+    }
+}
+
+/// The command `purser reload`.
+struct ReloadSubcommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "reload", abstract: "Let the running daemon read its configuration anew, and wait for it.",
+        discussion: """
+            The new one is taken whole or not at all: exits with 0 when it is in force, with 78 and every problem when it is \
+            wrong and the one before stays, with 1 when the daemon cannot be asked. What needs a restart is said.
+            """)
+
+    @OptionGroup var options: QueryOptions
+
+    func run() async throws {
+        try await ReloadCommand.run(daemon: options.daemon.daemon, format: options.output).finish()
     }
 }
 

@@ -183,7 +183,7 @@ struct AuditServicesTests {
         let minter = TokenMinter(
             keys: try KeyRing(loading: [key]), clock: ServiceClock(now: { [stage] in stage.date.withLock(\.self) }),
             audit: audit, metrics: NOOPMetricsHandler.instance, logger: stage.log.logger)
-        try await stage.during(PeriodicService.tokenUses(minter, of: [app], clock: stage.clock)) {
+        try await stage.during(PeriodicService.tokenUses(minter, of: AppCatalog([app]), clock: stage.clock)) {
             for _ in 0..<3 { _ = try minter.token(for: app) }
             await stage.pass(.seconds(600))
             #expect(audit.acts(.tokenUsed).map { $0.details["uses"] } == ["3"])

@@ -44,7 +44,8 @@ struct AppleProxyFixture {
             environment: .production, proxy: proxy, consumption: stack.services.refunds.consumption,
             tokens: stack.services.purchases.tokens)
         handler = AppleProxyHandler(
-            RequestHandler.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline),
+            RequestHandler.CurrentOptions(
+                RequestHandler.Options(name: "appleProduction", maximumBodyBytes: maximumBodyBytes, deadline: deadline)),
             calls: calls,
             authenticator: Authenticator(
                 resolver: CallerResolver(registry: registry, tokens: tokens, digest: { $0 }, now: { Self.now }),

@@ -33,7 +33,7 @@ struct CallerAdministrationRoutesTests {
                 now: { ServiceStack.now }, makeRequestID: { "made-here" },
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         }
-        admin = handler("admin", Routes.admin(stack.services, health: NoHealth()), nil)
+        admin = handler("admin", Routes.admin(stack.services, health: NoHealth(), reloader: NoReloader()), nil)
         api = handler("api", Routes.api(stack.services), Authenticator(stack.services.access))
     }
 

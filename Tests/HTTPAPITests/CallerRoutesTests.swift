@@ -25,7 +25,7 @@ struct CallerRoutesTests {
         stack = try await ServiceStack(apps: apps, callers: [ConfiguredCaller(billing)])
         handler = RequestHandler(
             RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit, isForOperators: true),
-            routes: Routes.admin(stack.services, health: NoHealth()),
+            routes: Routes.admin(stack.services, health: NoHealth(), reloader: NoReloader()),
             authenticator: nil,
             metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" }, logger: logger)
     }

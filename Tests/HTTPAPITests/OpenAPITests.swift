@@ -24,7 +24,7 @@ struct OpenAPITests {
         let handlers = [
             ("api", Routes.api(services)),
             ("webhook", Routes.webhook(services)),
-            ("admin", Routes.admin(services, health: NoHealth())),
+            ("admin", Routes.admin(services, health: NoHealth(), reloader: NoReloader())),
             ("health", Routes.health(NoHealth(), metrics: { _ in "" })),
         ]
         return Set(

@@ -31,7 +31,7 @@ final class ReceiptImportRoutesTests: Sendable {
         services = Services(ports: ports, settings: Services.Settings(apps: RequestHandlerFixture.apps))
         handler = RequestHandler(
             RequestHandler.Options(name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit, isForOperators: true),
-            routes: Routes.admin(services, health: NoHealth()), authenticator: nil,
+            routes: Routes.admin(services, health: NoHealth(), reloader: NoReloader()), authenticator: nil,
             metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" },
             logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }

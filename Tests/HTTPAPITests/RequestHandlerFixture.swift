@@ -80,7 +80,7 @@ struct RequestHandlerFixture {
         webhook = handler(
             "webhook", Routes.maximumNotificationBytes,
             Routes.webhook(stack.services), nil)
-        admin = handler("admin", 4096, Routes.admin(stack.services, health: NoHealth()), nil)
+        admin = handler("admin", 4096, Routes.admin(stack.services, health: NoHealth(), reloader: NoReloader()), nil)
     }
 
     /// Sends one request, over a connection from an address or, without one, over a Unix socket.
@@ -127,4 +127,11 @@ final class BodyCollector: ResponseBodyWriter {
 
     func write(_ buffer: ByteBuffer) async throws { bytes += Array(buffer.readableBytesView) }
     consuming func finish(_ trailingHeaders: HTTPFields?) async throws {}
+}
+
+/// Has no configuration to read.
+struct NoReloader: ConfigurationReloader {
+    func reload(by actor: Domain.Actor) async throws(ServiceError) -> ConfigurationReload {
+        throw ServiceError(.configurationInvalid, "There is no configuration.")
+    }
 }

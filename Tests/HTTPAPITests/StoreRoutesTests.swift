@@ -34,7 +34,7 @@ struct StoreRoutesTests {
             handler = RequestHandler(
                 RequestHandler.Options(
                     name: "admin", maximumBodyBytes: 4096, deadline: Wait.limit, isForOperators: true),
-                routes: Routes.admin(services, health: NoHealth()),
+                routes: Routes.admin(services, health: NoHealth(), reloader: NoReloader()),
                 authenticator: nil, metrics: NOOPMetricsHandler.instance, now: now, makeRequestID: { "made-here" },
                 logger: logger)
         }

@@ -124,6 +124,7 @@ struct DaemonFixture: Sendable {
         var dependencies = Dependencies(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         dependencies.notifier = Notifier { text throws(SystemdError) in notifications.add(text) }
         dependencies.now = options.now
+        dependencies.loadConfiguration = { configuration }
         let daemon = try await makeDaemon(configuration: configuration, dependencies: dependencies)
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(

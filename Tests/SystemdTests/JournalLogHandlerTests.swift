@@ -8,7 +8,8 @@ import Testing
 
     private func handler() -> JournalLogHandler {
         JournalLogHandler(
-            label: "test.label", level: .info, identifier: "program", fieldPrefix: "TEST_", write: writer.write)
+            label: "test.label", level: LogLevel(.info), identifier: "program", fieldPrefix: "TEST_",
+            write: writer.write)
     }
 
     private func event(_ message: String = "Hello", metadata: Logger.Metadata = [:]) -> LogEvent {

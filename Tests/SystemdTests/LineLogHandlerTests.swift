@@ -16,9 +16,9 @@ import Testing
         let now: @Sendable () -> Date = { Date(timeIntervalSince1970: 1_738_326_896.789_5) }
         return Logger(label: "test.label") { label -> any LogHandler in
             if format == .terminal {
-                TerminalLogHandler(label: label, level: level, write: writer.write, now: now)
+                TerminalLogHandler(label: label, level: LogLevel(level), write: writer.write, now: now)
             } else {
-                JSONLinesLogHandler(label: label, level: level, write: writer.write, now: now)
+                JSONLinesLogHandler(label: label, level: LogLevel(level), write: writer.write, now: now)
             }
         }
     }
@@ -107,6 +107,24 @@ import Testing
         let line = try #require(pipe.lines().first)
         #expect(line.utf8.count < 48 * 1024)
         #expect(line.hasSuffix("\u{e9}...[truncated]"))
+    }
+
+    @Test func `a level that changes while the process runs counts for every logger but one that has its own`() {
+        let (level, writer) = (LogLevel(.info), LineWriter(descriptor: pipe.writingEnd))
+        let logger = Logger(label: "test.label") { label in
+            JSONLinesLogHandler(label: label, level: level, write: writer.write, now: { Date() })
+        }
+        var own = logger
+        own.logLevel = .warning
+        logger.debug("too early")
+        level.set(.debug)
+        logger.debug("loud")
+        own.info("own level")
+        level.set(.error)
+        logger.warning("too late")
+        own.warning("still its own")
+        let messages = pipe.lines().map { $0.split(separator: "\"message\":\"")[1].prefix { $0 != "\"" } }
+        #expect(messages == ["loud", "still its own"])
     }
 
     @Test func aLevelThatIsOffCostsNoMessage() {

@@ -26,6 +26,18 @@ import Testing
         }
     }
 
+    @Test func `a reload tells when it began by the kernel's monotonic clock`() async {
+        await #expect(processExitsWith: .success) {
+            let socket = try NotifySocket()
+            defer { socket.remove() }
+            setenv("NOTIFY_SOCKET", socket.path, 1)
+            try await Notifier().notify(.reloading(since: .microseconds(4711)), .status("Reading"))
+            #expect(socket.receive() == "RELOADING=1\nMONOTONIC_USEC=4711\nSTATUS=Reading")
+            let first = Notifier.monotonicNow()
+            #expect(first > .zero && Notifier.monotonicNow() >= first)
+        }
+    }
+
     @Test func aStatusCannotSmuggleInAnotherAssignment() async {
         await #expect(processExitsWith: .success) {
             let socket = try NotifySocket()

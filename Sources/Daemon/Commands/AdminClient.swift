@@ -51,6 +51,21 @@ struct AdminClient {
         return path
     }
 
+    /// Where the daemon probably listens for operators whose configuration file is wrong.
+    ///
+    /// - Returns: what the file says of it as far as it can be read, or where it is by default.
+    static func probableSocket(file: String) -> String {
+        let text = try? DaemonConfiguration.contents(of: file)
+        let root = text.flatMap { try? YAMLDocument(text: $0, file: file).root }
+        if case .text(let address) = root?.element(at: ["listeners", "admin", "address"])?.content,
+            case .unix(let path, _) = try? ListenerAddress(address)
+        {
+            return path
+        }
+        guard case .at(.unix(let path, _)) = ConfigurationDefaults.Listeners.admin else { return "" }
+        return path
+    }
+
     /// Sends one request.
     ///
     /// - Parameters:

@@ -70,6 +70,19 @@ package struct RunningDaemon: Sendable {
             timeout: timeout)
     }
 
+    /// The way to the daemon's admin socket, also where the configuration file is wrong.
+    ///
+    /// - Returns: with what is wrong with the file; the socket is then where the file says all the same, or where it is by default.
+    /// - Throws: `AdminClientError`.
+    func clientWhateverTheFile() throws -> (AdminClient, ConfigurationError?) {
+        do {
+            return (try client(), nil)
+        } catch let error as ConfigurationError {
+            let socket = AdminClient.probableSocket(file: file)
+            return (AdminClient(socket: socket, operatorName: operatorName, timeout: timeout), error)
+        }
+    }
+
     /// Runs a command; what it throws becomes its outcome.
     static func outcome(_ body: () async throws -> CommandOutcome) async -> CommandOutcome {
         do {

@@ -26,9 +26,10 @@ extension CurlConfiguration {
 }
 
 extension CurlConfiguration {
-    init(_ callbacks: CallbacksConfiguration) {
+    /// `policy`: where callbacks may post at present.
+    init(_ callbacks: CallbacksConfiguration, policy: @escaping @Sendable () -> CallbackPolicy) {
         self = CallbackClient.configuration(
-            callbacks.policy, certificateAuthorityFile: callbacks.certificateAuthorityFile,
+            policy, certificateAuthorityFile: callbacks.certificateAuthorityFile,
             userAgent: "purser/\(Version.text)")
     }
 }

@@ -34,8 +34,12 @@ struct Adapters: Sendable {
 
     /// Loads keys, opens and migrates the store, and takes up what is used of the budgets.
     ///
+    /// `settings`: what of the configuration may be another after a reload.
+    ///
     /// - Throws: what an adapter says of why it cannot start.
-    init(_ configuration: DaemonConfiguration, _ dependencies: Dependencies) async throws {
+    init(
+        _ configuration: DaemonConfiguration, _ settings: CurrentSettings, _ dependencies: Dependencies
+    ) async throws {
         let logger = dependencies.logger
         let clock = dependencies.now.map { ServiceClock(now: $0) } ?? ServiceClock(SteadyClock(logger: logger))
         let metrics = PrometheusRegistry(help: MetricsHelp.texts)
@@ -54,7 +58,7 @@ struct Adapters: Sendable {
         audit = try AuditWriter(
             auditSettings, keys: auditKeys, pseudonyms: store, now: clock.now, metrics: metrics, logger: logger)
         curl = try CurlClient(configuration: .init(configuration.apple))
-        callbackCurl = try CurlClient(configuration: .init(configuration.callbacks))
+        callbackCurl = try CurlClient(configuration: .init(configuration.callbacks) { settings.read { $0.callbacks } })
         minter = TokenMinter(keys: keys, clock: clock, audit: audit, metrics: metrics, logger: logger)
         budgets = RateBudgets(policy: RatePolicy(configuration), clock: BudgetClock(now: clock.now))
         checkpoint = BudgetCheckpoint(budgets: budgets, store: store, isCertain: { clock.isCertain })
@@ -67,7 +71,7 @@ struct Adapters: Sendable {
         custodian = KeyCustodian(
             ring: keys, vault: vault, store: store, minter: minter, probe: client, audit: audit,
             settings: KeyCustodian.Settings(
-                apps: AppCatalog(configuration.apps), directories: configuration.keyDirectories,
+                apps: settings.apps, directories: configuration.keyDirectories,
                 warnings: configuration.keyWarnings, sealedFiles: auditKeys.files),
             clock: clock, metrics: metrics, logger: logger)
         try await custodian.start()
@@ -82,7 +86,7 @@ struct Adapters: Sendable {
             credentials: try await Access.Credentials(store: store),
             callbacks: CallbackDelivery(
                 transport: CallbackClient(
-                    client: callbackCurl, policy: configuration.callbacks.policy, factory: metrics),
+                    client: callbackCurl, timeout: { settings.read { $0.callbacks.timeout } }, factory: metrics),
                 secrets: CallbackSecretSealer(vault: vault), encoder: CallbackBodies()),
             clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },

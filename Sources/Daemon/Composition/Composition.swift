@@ -19,6 +19,10 @@ package struct Dependencies: Sendable {
     package var watchdogInterval: Duration?
     /// The sockets that the service manager has opened; listeners without one open their own.
     package var inheritedSockets: [InheritedSocket] = []
+    /// Reads the configuration anew, with all that it names, and may block; nil where there is nothing to read.
+    package var loadConfiguration: (@Sendable () throws(ConfigurationError) -> DaemonConfiguration)?
+    /// What `logger` logs, which a reload changes.
+    package var logLevel = LogLevel(ConfigurationDefaults.logLevel)
     package var logger: Logger
 
     package init(logger: Logger) { self.logger = logger }
@@ -30,6 +34,8 @@ package struct Daemon: Sendable {
     package let addresses: [String: BoundAddress]
     /// In dependency order: each may use those before it, and all are shut down in reverse.
     package let services: [any Service]
+    /// Reads the configuration anew while the daemon runs.
+    package let reloader: any ConfigurationReloader
     private let eventLoops: MultiThreadedEventLoopGroup
 
     /// Runs until shutdown is triggered or a part fails.
@@ -44,9 +50,11 @@ package struct Daemon: Sendable {
     }
 
     fileprivate init(
-        addresses: [String: BoundAddress], services: [any Service], eventLoops: MultiThreadedEventLoopGroup
+        addresses: [String: BoundAddress], services: [any Service], reloader: any ConfigurationReloader,
+        eventLoops: MultiThreadedEventLoopGroup
     ) {
         self.addresses = addresses
+        self.reloader = reloader
         self.services = services
         self.eventLoops = eventLoops
     }
@@ -57,8 +65,9 @@ package struct Daemon: Sendable {
 /// When it returns, keys are loaded, migrations are done and every socket is bound.
 /// - Throws: what a part says of why it cannot start; everything that was opened is closed again.
 package func makeDaemon(configuration: DaemonConfiguration, dependencies: Dependencies) async throws -> Daemon {
-    let adapters = try await Adapters(configuration, dependencies)
-    let services = Services(ports: adapters.ports, settings: Services.Settings(configuration))
+    let settings = CurrentSettings(Services.Settings(configuration))
+    let adapters = try await Adapters(configuration, settings, dependencies)
+    let services = Services(ports: adapters.ports, settings: settings)
     try await services.access.load()
     warnOfOrphans(services.access, logger: dependencies.logger)
     let clock = services.clock.steady.map { ClockReport($0, metrics: adapters.metrics) }
@@ -69,26 +78,29 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
         try await Backlog.read(store)
     }
     let callers = CallerHealth(services.access.report, metrics: adapters.metrics)
+    let loaded = LoadedConfiguration(at: services.clock.now(), metrics: adapters.metrics)
     let health = HealthMonitor(
         store: adapters.store, keys: adapters.keys, custodian: adapters.custodian, configuration: configuration,
-        backlog: backlog,
+        settings: settings, loaded: loaded, backlog: backlog,
         audit: { [audit = adapters.audit] in audit.status },
         now: services.clock.now, clock: clock, callers: callers, apple: adapters.client.health)
+    let reloader = Reloader(configuration, adapters, services, loaded, dependencies) { health.statusLine }
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let listeners = try await Listeners(
-        configuration: configuration, services: services, proxy: adapters.client, health: health,
+        configuration: configuration, services: services, proxy: adapters.client, health: health, reloader: reloader,
         metrics: adapters.metrics, eventLoops: eventLoops,
         inherited: try InheritedListeners(dependencies.inheritedSockets, for: configuration.listeners),
         logger: dependencies.logger
     ).bind()
     health.watch(listeners.certificates)
+    reloader.reach(listeners.targets)
     let beats = HeartbeatTimes()
     observe(adapters, listeners, beats)
     return Daemon(
         addresses: listeners.addresses,
         services: lifecycle(
             adapters, services, configuration, dependencies, eventLoops, backlog, callers, health, listeners, beats),
-        eventLoops: eventLoops)
+        reloader: reloader, eventLoops: eventLoops)
 }
 
 /// Everything that runs, in dependency order.
@@ -121,8 +133,8 @@ private func lifecycle(
             CallbackGauges(store: adapters.store, metrics: adapters.metrics), clock: clock),
         PeriodicService.refundDecisions(
             RefundDecisionCounters(store: adapters.store, metrics: adapters.metrics), clock: clock),
-        PeriodicService.tokens(adapters.minter, of: services.apps.all, clock: clock),
-        PeriodicService.tokenUses(adapters.minter, of: services.apps.all, clock: clock),
+        PeriodicService.tokens(adapters.minter, of: services.apps, clock: clock),
+        PeriodicService.tokenUses(adapters.minter, of: services.apps, clock: clock),
     ]
     let work: [any Service] = services.loops.map(WorkService.init)
     let leaving: [any Service] = [
@@ -143,7 +155,7 @@ private func lifecycle(
 }
 
 /// Tells of what is of no use as the configuration is now: callers whose names it has taken, keys of callers that are gone.
-private func warnOfOrphans(_ access: Access, logger: Logger) {
+func warnOfOrphans(_ access: Access, logger: Logger) {
     if access.resolver.knowsNobody {
         logger.notice(
             "There is no caller yet: every call of /v1 is answered with 401 until `purser callers add` has added one")

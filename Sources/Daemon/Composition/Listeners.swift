@@ -13,6 +13,7 @@ struct Listeners {
     let services: Services
     let proxy: any AppleProxy
     let health: HealthMonitor
+    let reloader: any ConfigurationReloader
     let metrics: PrometheusRegistry
     let eventLoops: MultiThreadedEventLoopGroup
     /// Those whose sockets are there already.
@@ -25,6 +26,8 @@ struct Listeners {
     struct Bound {
         var addresses: [String: BoundAddress] = [:]
         var services: [any Service] = []
+        /// What a reload changes of each, in their order.
+        var targets: [Reloader.Target] = []
         /// The TLS of those that have it, by name, in their order.
         var certificates: [(name: String, certificates: ListenerCertificates)] = []
         /// How much each has to do at this moment, by name, in their order.
@@ -42,7 +45,7 @@ struct Listeners {
             Routes.health(health) { text.render($0) }
         }
         try await add("admin", listeners.admin, to: &bound, authenticator: nil) {
-            Routes.admin(services, health: health)
+            Routes.admin(services, health: health, reloader: reloader)
         }
         try await add(
             "api", listeners.api, to: &bound, authenticator: Authenticator(services.access)
@@ -62,8 +65,9 @@ struct Listeners {
         routes: () -> [Route]
     ) async throws {
         guard let settings else { return }
+        let options = RequestHandler.CurrentOptions(options(name, settings))
         let handler = RequestHandler(
-            options(name, settings), routes: routes(), authenticator: authenticator, metrics: metrics,
+            options, routes: routes(), authenticator: authenticator, metrics: metrics,
             now: services.clock.now,
             makeRequestID: requestIDs.make, logger: logger)
         var listenerConfiguration = ListenerConfiguration(name, settings)
@@ -81,15 +85,16 @@ struct Listeners {
                     slot: connection.slot)
             }, answeringOverload: handler.shed, eventLoopGroup: eventLoops, turns: turns,
             inheriting: inherited[name], logger: logger)
-        try await bind(listener, name, in: &bound)
+        try await bind(listener, name, options, in: &bound)
     }
 
     private func addAppleProxy(
         _ name: String, _ settings: ListenerSettings?, to environment: AppStoreEnvironment, in bound: inout Bound
     ) async throws {
         guard let settings else { return }
+        let options = RequestHandler.CurrentOptions(options(name, settings))
         let handler = AppleProxyHandler(
-            options(name, settings),
+            options,
             calls: AppleProxyCalls(
                 environment: environment, proxy: proxy, consumption: services.refunds.consumption,
                 tokens: services.purchases.tokens),
@@ -105,13 +110,20 @@ struct Listeners {
             },
             answeringOverload: handler.shed, eventLoopGroup: eventLoops, turns: turns,
             inheriting: inherited[name], logger: logger)
-        try await bind(listener, name, in: &bound)
+        try await bind(listener, name, options, in: &bound)
     }
 
-    private func bind(_ listener: Listener, _ name: String, in bound: inout Bound) async throws {
+    private func bind(
+        _ listener: Listener, _ name: String, _ options: RequestHandler.CurrentOptions, in bound: inout Bound
+    ) async throws {
         bound.addresses[name] = try await listener.bind()
         bound.services.append(listener)
         bound.loads.append((name, { (listener.openConnections, listener.requestsInProgress) }))
+        bound.targets.append(
+            Reloader.Target(name: name, listener: listener) { settings in
+                listener.takeLimits(of: ListenerConfiguration(name, settings))
+                options.replace(with: self.options(name, settings))
+            })
         if let certificates = listener.certificates { bound.certificates.append((name, certificates)) }
     }
 

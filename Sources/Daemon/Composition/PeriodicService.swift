@@ -106,13 +106,13 @@ extension PeriodicService {
     }
 
     /// Replaces tokens ahead of need; the interval is a small part of a token's life.
-    static func tokens(_ minter: TokenMinter, of apps: [App], clock: C) -> PeriodicService {
-        PeriodicService(every: .seconds(15), clock: clock) { minter.refresh(apps) }
+    static func tokens(_ minter: TokenMinter, of apps: AppCatalog, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(15), clock: clock) { minter.refresh(apps.all) }
     }
 
     /// Tells the audit how often tokens are used: every ten minutes, and at the end.
-    static func tokenUses(_ minter: TokenMinter, of apps: [App], clock: C) -> PeriodicService {
-        PeriodicService(every: .seconds(600), also: .last, clock: clock) { minter.tellUses(apps) }
+    static func tokenUses(_ minter: TokenMinter, of apps: AppCatalog, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(600), also: .last, clock: clock) { minter.tellUses(apps.all) }
     }
 
     /// Removes what has been kept long enough.

@@ -17,13 +17,12 @@ final class HealthMonitor: HealthReporter {
     private let store: SQLiteStore
     private let keyRing: KeyRing
     private let custodian: KeyCustodian
-    private let apps: AppCatalog
+    private let settings: CurrentSettings
+    private let loaded: LoadedConfiguration
     private let usesCustomUpstream: Bool
     private let apple: @Sendable () -> [HealthReport.Part]
     private let backlogMonitor: BacklogMonitor
     private let audit: @Sendable () -> AuditStatus
-    /// How long before its deadline a case that nobody has answered is warned of for the last time.
-    private let lastWarning: Duration?
     private let now: WallClock
     private let clock: ClockReport?
     private let callers: CallerHealth
@@ -35,7 +34,9 @@ final class HealthMonitor: HealthReporter {
     ///   - store: asked whether it is usable.
     ///   - keys: which sign.
     ///   - custodian: what is wrong with them.
-    ///   - configuration: what is served, and what is to be told of.
+    ///   - configuration: what is to be told of, as it is from the start on.
+    ///   - settings: what is served.
+    ///   - loaded: which configuration is in force.
     ///   - backlog: what waits.
     ///   - audit: how the audit stands.
     ///   - now: the time of day.
@@ -44,7 +45,7 @@ final class HealthMonitor: HealthReporter {
     ///   - apple: how each of Apple's environments is.
     init(
         store: SQLiteStore, keys: KeyRing, custodian: KeyCustodian, configuration: DaemonConfiguration,
-        backlog: BacklogMonitor,
+        settings: CurrentSettings, loaded: LoadedConfiguration, backlog: BacklogMonitor,
         audit: @escaping @Sendable () -> AuditStatus, now: @escaping WallClock, clock: ClockReport?,
         callers: CallerHealth,
         apple: @escaping @Sendable () -> [HealthReport.Part]
@@ -54,13 +55,13 @@ final class HealthMonitor: HealthReporter {
         self.custodian = custodian
         backlogMonitor = backlog
         self.audit = audit
-        lastWarning = configuration.cases.warnBefore.min()
         searchesHistory = configuration.notifications.history != nil
         self.now = now
         self.clock = clock
         self.callers = callers
         self.apple = apple
-        apps = AppCatalog(configuration.apps)
+        self.settings = settings
+        self.loaded = loaded
         usesCustomUpstream = configuration.apple.usesCustomUpstream
     }
 
@@ -71,6 +72,11 @@ final class HealthMonitor: HealthReporter {
     func watch(_ listeners: [(name: String, certificates: ListenerCertificates)]) {
         certificates.withLock { $0 = listeners }
     }
+
+    private var apps: AppCatalog { settings.apps }
+
+    /// How long before its deadline a case that nobody has answered is warned of for the last time.
+    private var lastWarning: Duration? { settings.read { $0.warnBefore.min() } }
 
     private var isDraining: Bool { draining.withLock(\.self) }
 
@@ -104,6 +110,7 @@ final class HealthMonitor: HealthReporter {
             HealthReport.Part(
                 name: "serving", isHealthy: !isDraining, detail: isDraining ? "draining" : "accepting requests"),
         ]
+        parts.append(loaded.part)
         parts += tls
         parts.append(audit().part)
         if let clock { parts.append(clock.part) }

@@ -65,6 +65,10 @@ enum MetricsHelp {
         "purser_store_writes_waiting": "Writes that wait for their turn.",
         "purser_heartbeat_age_seconds":
             "How long ago a part that the watchdog asks has last run; it is asked twice in each interval of the watchdog.",
+        "purser_config_last_reload_successful":
+            "1 while the configuration of the last reload, or of the start, is in force; 0 since one was refused.",
+        "purser_config_last_reload_success_timestamp_seconds":
+            "When the configuration that is in force was loaded, in seconds since 1970.",
         "purser_build_info": "1, with the version of Purser and of the libraries that it has found.",
         "purser_tokens_reused": "Times that a token for Apple was used again.",
         "purser_tokens_minted": "Tokens for Apple signed.",

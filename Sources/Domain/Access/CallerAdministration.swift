@@ -27,7 +27,7 @@ package struct CallerAdministration: Sendable {
     let store: any CallerStore
     let registry: CallerRegistry
     let apps: AppCatalog
-    let policy: CallerPolicy
+    let policy: @Sendable () -> CallerPolicy
     let audit: any AuditTrail
     let makeToken: @Sendable () throws -> OpaqueToken
     let digest: @Sendable ([UInt8]) -> [UInt8]
@@ -95,7 +95,7 @@ package struct CallerAdministration: Sendable {
         try requireStored(name)
         let time = now()
         let token = try newToken(for: rotation.lifetime, at: time)
-        let end = time.advanced(by: rotation.grace ?? policy.rotationGrace)
+        let end = time.advanced(by: rotation.grace ?? policy().rotationGrace)
         // Told before anything is recorded, where it can be known.
         _ = try registry.read { $0.stored[name] }.map { caller throws(ServiceError) in
             var caller = caller

@@ -76,6 +76,16 @@ struct CallerIndex: Sendable {
         for binding in caller.bindings where bindings[binding] == nil { bindings[binding] = name }
     }
 
+    /// What there would be with other callers of the configuration, and with those of the store that are here.
+    func replacing(configured: [ConfiguredCaller]) -> CallerIndex {
+        var index = CallerIndex(configured: configured)
+        for (name, caller) in stored.sorted(by: { $0.key < $1.key }) { index.set(caller, named: name) }
+        for ids in keyIDs.values {
+            for id in ids { if let key = keys[id] { index.set(key) } }
+        }
+        return index
+    }
+
     /// Takes a key; one that is known to be revoked stays so.
     mutating func set(_ key: CallerKey) {
         if let known = keys[key.id] {

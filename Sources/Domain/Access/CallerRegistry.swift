@@ -15,6 +15,8 @@ package final class CallerRegistry: Sendable {
     private static let usesAtOnce = 500
 
     private struct State {
+        /// Those of the configuration, in their order.
+        var configured: [ConfiguredCaller]
         var index: CallerIndex
         /// The generation of what was last read as a whole.
         var loaded: Int64 = -1
@@ -27,7 +29,6 @@ package final class CallerRegistry: Sendable {
         var unsaved: [String: Set<CallerCredential>] = [:]
     }
 
-    private let configured: [ConfiguredCaller]
     private let state: Mutex<State>
     /// Told how many callers there are for each app, whenever that may have changed.
     private let counted: @Sendable ([String: Int]) -> Void
@@ -41,10 +42,9 @@ package final class CallerRegistry: Sendable {
         configured: [ConfiguredCaller], now: @escaping WallClock,
         counted: @escaping @Sendable ([String: Int]) -> Void = { _ in }
     ) {
-        self.configured = configured
         self.now = now
         self.counted = counted
-        state = Mutex(State(index: CallerIndex(configured: configured)))
+        state = Mutex(State(configured: configured, index: CallerIndex(configured: configured)))
         count()
     }
 
@@ -82,7 +82,7 @@ extension CallerRegistry {
         state.withLock { state in
             // What was changed here meanwhile may be missing in what was read; the next look takes the rest.
             guard state.version == version else { return }
-            state.index = CallerIndex(configured: configured)
+            state.index = CallerIndex(configured: state.configured)
             for caller in records.callers { state.index.set(caller, named: caller.name) }
             for key in records.keys { state.index.set(key) }
             (state.loaded, state.changes) = (records.generation, [:])
@@ -112,6 +112,24 @@ extension CallerRegistry {
         state.withLock { state in
             state.index.set(key)
             state.version += 1
+        }
+        count()
+    }
+
+    /// Puts other callers in the place of those of the configuration; in force when this returns.
+    package func replace(configured: [ConfiguredCaller]) {
+        // Ten thousand callers of the store take their time, in which nobody should have to wait.
+        while true {
+            let (version, before) = state.withLock { ($0.version, $0.index) }
+            let index = before.replacing(configured: configured)
+            let isDone = state.withLock { state in
+                guard state.version == version else { return false }
+                state.configured = configured
+                state.index = index
+                state.version += 1
+                return true
+            }
+            if isDone { break }
         }
         count()
     }

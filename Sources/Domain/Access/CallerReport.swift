@@ -16,10 +16,13 @@ package struct CallerReport: Sendable {
 
     private let registry: CallerRegistry
     private let apps: AppCatalog
-    private let policy: CallerPolicy
+    private let policy: @Sendable () -> CallerPolicy
     private let now: WallClock
 
-    init(registry: CallerRegistry, apps: AppCatalog, policy: CallerPolicy, now: @escaping WallClock) {
+    init(
+        registry: CallerRegistry, apps: AppCatalog, policy: @escaping @Sendable () -> CallerPolicy,
+        now: @escaping WallClock
+    ) {
         self.registry = registry
         self.apps = apps
         self.policy = policy
@@ -28,13 +31,13 @@ package struct CallerReport: Sendable {
 
     /// Looks at every caller.
     package func look() -> Findings {
-        let now = now()
+        let (now, policy) = (now(), policy())
         var findings = Findings()
         for source in CallerListing.Source.allCases { findings.counts[source] = 0 }
         for caller in registry.listings(apps: apps) {
             findings.counts[caller.source, default: 0] += 1
-            if isExpiring(caller, at: now) { findings.expiring.append(caller.name) }
-            if isUnused(caller, at: now) { findings.unused.append(caller.name) }
+            if isExpiring(caller, policy, at: now) { findings.expiring.append(caller.name) }
+            if isUnused(caller, policy, at: now) { findings.unused.append(caller.name) }
             if caller.isShadowed || caller.keys.contains(where: { $0.state == .orphaned })
                 || caller.bindings.contains(where: { $0.state == .orphaned })
             {
@@ -45,7 +48,7 @@ package struct CallerReport: Sendable {
     }
 
     /// Whether the token that lasts longest ends soon: one that a newer one replaces ends as it should.
-    private func isExpiring(_ caller: CallerListing, at now: Date) -> Bool {
+    private func isExpiring(_ caller: CallerListing, _ policy: CallerPolicy, at now: Date) -> Bool {
         let active = caller.tokens.filter { $0.state == .active }
         guard !active.isEmpty else { return false }
         let end = now.advanced(by: policy.expiryWarning)
@@ -53,7 +56,7 @@ package struct CallerReport: Sendable {
     }
 
     /// Nobody can tell since when a caller of the configuration is there, so that it has to have been used once.
-    private func isUnused(_ caller: CallerListing, at now: Date) -> Bool {
+    private func isUnused(_ caller: CallerListing, _ policy: CallerPolicy, at now: Date) -> Bool {
         guard !caller.isShadowed, caller.source != .none, let since = caller.lastUsedAt ?? caller.createdAt else {
             return false
         }

@@ -108,22 +108,47 @@ package enum AppStoreEnvironment: String, Sendable, Hashable, CaseIterable {
     case sandbox = "Sandbox"
 }
 
-/// The apps of the configuration, by slug.
+/// The apps of the configuration, by slug: a list that stays as it is, or those of the present settings whenever it is asked.
 package struct AppCatalog: Sendable {
-    /// All apps, by slug in ascending order.
-    package let all: [App]
-    private let bySlug: [String: App]
+    private final class List: Sendable {
+        /// By slug in ascending order.
+        let all: [App]
+        let bySlug: [String: App]
 
-    package init(_ apps: [App]) {
-        all = apps.sorted { $0.slug < $1.slug }
-        bySlug = Dictionary(apps.map { ($0.slug, $0) }) { first, _ in first }
+        init(_ apps: [App]) {
+            all = apps.sorted { $0.slug < $1.slug }
+            bySlug = Dictionary(apps.map { ($0.slug, $0) }) { first, _ in first }
+        }
+    }
+
+    private enum Source {
+        case list(List)
+        case settings(CurrentSettings)
+    }
+
+    private let source: Source
+
+    /// A list that stays as it is.
+    package init(_ apps: [App]) { source = .list(List(apps)) }
+
+    /// Those of settings that may be replaced, whose own catalog is a list.
+    init(of settings: CurrentSettings) { source = .settings(settings) }
+
+    /// All apps, by slug in ascending order.
+    package var all: [App] { list.all }
+
+    private var list: List {
+        switch source {
+        case .list(let list): list
+        case .settings(let settings): settings.read { $0.apps.list }
+        }
     }
 
     /// The app with this slug.
     ///
     /// - Throws: `appNotFound`.
     package func app(_ slug: String) throws(ServiceError) -> App {
-        guard let app = bySlug[slug] else {
+        guard let app = list.bySlug[slug] else {
             throw ServiceError(
                 .appNotFound, "There is no app of this name; `GET /v1/apps` lists those that you may use.")
         }

@@ -28,6 +28,11 @@ package final class RateBudgets: CallBudget {
     /// Takes note of how many callers share each app's limits, by its slug, from now on.
     package func share(among callers: [String: Int]) { currentPolicy.withLock { $0.callers = callers } }
 
+    /// Holds calls to other limits from now on; what was used stays used.
+    package func replace(limits: [AppStoreEnvironment: [String: RateLimit]], quotas: [String: Int]) {
+        currentPolicy.withLock { $0 = RatePolicy(limits: limits, quotas: quotas, callers: $0.callers) }
+    }
+
     package func admit(_ call: BudgetedCall) -> BudgetDecision {
         let policy = policy
         // The clock is read under the lock, so that no budget sees time go back.

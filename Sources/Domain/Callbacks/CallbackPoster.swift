@@ -7,7 +7,7 @@ struct CallbackPoster: Sendable {
     /// What a receiver answers that is gone for good (RFC 9110 section 15.5.11).
     static let goneStatus = 410
 
-    let policy: CallbackPolicy
+    let policy: @Sendable () -> CallbackPolicy
     let store: any CallbackStore
     let secrets: any CallbackSecrets
     let transport: any CallbackTransport
@@ -107,7 +107,9 @@ struct CallbackPoster: Sendable {
                     eventID: id, type: type, startedAt: startedAt, duration: start.duration(to: clock.monotonicNow()),
                     status: status, failure: failure))
         }
-        guard policy.admits(callback.url) else { return tried(nil, "`callbacks.allowedHosts` does not allow its host") }
+        guard policy().admits(callback.url) else {
+            return tried(nil, "`callbacks.allowedHosts` does not allow its host")
+        }
         let message = CallbackMessage(
             app: callback.app, url: callback.url, contentType: contentType, headers: headers, body: body)
         switch await transport.post(message) {

@@ -5,7 +5,7 @@ package struct CallbackService: Sendable {
     /// For how long the secret before signs too.
     package static let secretOverlap = Duration.seconds(24 * 3600)
 
-    package let policy: CallbackPolicy
+    let currentPolicy: @Sendable () -> CallbackPolicy
     let store: any CallbackStore
     let secrets: any CallbackSecrets
     let events: EventFeed
@@ -15,6 +15,9 @@ package struct CallbackService: Sendable {
     let makeID: @Sendable (Date) -> String
     /// Told when what sends has something else to do.
     let changed: @Sendable (_ id: String?) -> Void
+
+    /// Where callbacks may post, at present.
+    package var policy: CallbackPolicy { currentPolicy() }
 
     /// A callback with how it fares.
     package struct Listing: Sendable {

@@ -21,21 +21,20 @@ package final class CaseMonitor: Sendable {
     ///   - usage: tells what was reported of purchases.
     ///   - consumption: sends the answers of policies.
     ///   - service: declines cases that a policy leaves without an answer.
-    ///   - apps: whose cases; those of others only expire.
-    ///   - policies: the policies of apps that have one, by slug.
-    ///   - warnBefore: how long before its deadline an open case is warned of.
+    ///   - settings: the apps whose cases they are, those of others only expire; the policies of those that have one; how long
+    ///     before its deadline an open case is warned of.
     ///   - clock: the clocks.
     ///   - logger: is told of deadlines that are near or have passed.
     package init(
         store: any CaseStore, deliveries: any DeliveryStore, consents: any ConsentStore, usage: any UsageStore,
-        consumption: ConsumptionService, service: CaseService, apps: AppCatalog, policies: [String: RefundPolicy],
-        warnBefore: [Duration], clock: ServiceClock, logger: Logger
+        consumption: ConsumptionService, service: CaseService, settings: CurrentSettings, clock: ServiceClock,
+        logger: Logger
     ) {
         self.store = store
-        warner = CaseWarner(store: store, warnBefore: warnBefore, logger: logger)
+        warner = CaseWarner(store: store, settings: settings, logger: logger)
         responder = PolicyResponder(
             cases: store, deliveries: deliveries, consents: consents, usage: usage, consumption: consumption,
-            service: service, apps: apps, policies: policies, clock: clock, logger: logger)
+            service: service, settings: settings, clock: clock, logger: logger)
         self.clock = clock
         self.logger = logger
     }
@@ -109,13 +108,12 @@ struct CaseWarner: Sendable {
     static let interval = Duration.seconds(60)
 
     private let store: any CaseStore
-    /// The nearest first.
-    private let thresholds: [Duration]
+    private let settings: CurrentSettings
     private let logger: Logger
 
-    init(store: any CaseStore, warnBefore: [Duration], logger: Logger) {
+    init(store: any CaseStore, settings: CurrentSettings, logger: Logger) {
         self.store = store
-        thresholds = warnBefore.sorted()
+        self.settings = settings
         self.logger = logger
     }
 
@@ -130,6 +128,8 @@ struct CaseWarner: Sendable {
     func warn(
         _ backlog: [CaseBacklog], _ warned: inout Warned, at now: Date, _ instant: ContinuousClock.Instant
     ) async throws(ServiceError) {
+        // The nearest first.
+        let thresholds = settings.read { $0.warnBefore }.sorted()
         guard let widest = thresholds.last, warned.nextLook.map({ instant >= $0 }) ?? true else { return }
         warned.byCase = warned.byCase.filter { $0.value.deadline > now }
         let horizon = now.advanced(by: widest)
@@ -139,7 +139,9 @@ struct CaseWarner: Sendable {
             query.environment = entry.environment
             repeat {
                 let page = try await store.refundCases(app: entry.app, query)
-                for refundCase in page where refundCase.deadline <= horizon { warn(refundCase, &warned, at: now) }
+                for refundCase in page where refundCase.deadline <= horizon {
+                    warn(refundCase, thresholds, &warned, at: now)
+                }
                 query.after = page.last.map { CaseQuery.Position(deadline: $0.deadline, id: $0.id) }
                 guard page.count == query.limit, let last = page.last, last.deadline <= horizon else { break }
             } while !Task.isCancelled
@@ -148,7 +150,9 @@ struct CaseWarner: Sendable {
     }
 
     /// Warns of a case unless it has been warned of as near as this.
-    private func warn(_ refundCase: RefundCase, _ warned: inout Warned, at now: Date) {
+    private func warn(
+        _ refundCase: RefundCase, _ thresholds: [Duration], _ warned: inout Warned, at now: Date
+    ) {
         let left = refundCase.deadline.timeIntervalSince(now)
         guard left > 0, let threshold = thresholds.first(where: { left <= $0 / .seconds(1) }) else { return }
         if let earlier = warned.byCase[refundCase.id], earlier.threshold <= threshold { return }

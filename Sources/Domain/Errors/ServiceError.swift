@@ -224,6 +224,7 @@ extension ServiceError {
         case keyUnavailable = "key-unavailable"
         case storeUnavailable = "store-unavailable"
         case auditUnavailable = "audit-unavailable"
+        case configurationInvalid = "configuration-invalid"
         case consentUnknown = "consent-unknown"
         case overloaded = "overloaded"
         case internalError = "internal-error"
@@ -245,7 +246,7 @@ extension ServiceError {
             case .unauthenticated, .signatureInvalid: .unauthenticated
             case .missingScope: .permissionDenied
             case .noTransactionKnown, .linkConflict, .linkEnvironmentWrong, .keyConflict, .callerConflict,
-                .callbackConflict,
+                .callbackConflict, .configurationInvalid,
                 .ownedByAnotherUser, .noProductionRelease,
                 .noOpenCase,
                 .severalOpenCases, .caseClosed, .deliveryUnderWay, .deliveryEnded, .consentWithdrawn:

@@ -22,7 +22,7 @@ struct EnvironmentHistorySearch: Sendable {
         case timer(Instant)
     }
 
-    private let apps: [App]
+    private var apps: [App] = []
     private let plan: HistoryPlan
     private let dependencies: HistoryDependencies
     private var reporter: HistoryReporter
@@ -32,11 +32,18 @@ struct EnvironmentHistorySearch: Sendable {
     /// Of those of which there is something to tell.
     private var outcomes: [Int: HistoryOutcome] = [:]
 
-    init(apps: [App], plan: HistoryPlan, dependencies: HistoryDependencies, reporter: HistoryReporter) {
-        self.apps = apps
+    init(plan: HistoryPlan, dependencies: HistoryDependencies, reporter: HistoryReporter) {
         self.plan = plan
         self.dependencies = dependencies
         self.reporter = reporter
+    }
+
+    /// Takes the apps to search from the next round on.
+    mutating func take(_ apps: [App]) {
+        guard apps != self.apps else { return }
+        let numbers = Dictionary(apps.enumerated().map { ($1.slug, $0) }) { first, _ in first }
+        leftOver = leftOver.compactMap { numbers[self.apps[$0].slug] }
+        self.apps = apps
     }
 
     private var clock: ServiceClock { dependencies.clock }

@@ -27,15 +27,15 @@ package final class HistorySearch: Sendable {
         }
     }
 
-    /// One of Apple's environments, with the apps that are searched in it.
+    /// One of Apple's environments.
     private struct Lane: Sendable {
         let environment: AppStoreEnvironment
-        let apps: [App]
         let signal = WakeSignal()
     }
 
     private let dependencies: HistoryDependencies
     private let lanes: [Lane]
+    private let apps: AppCatalog
     private let schedule: Schedule
     private let logger: Logger
     /// The environments in which what could not be kept is to be looked for in the next round.
@@ -57,9 +57,8 @@ package final class HistorySearch: Sendable {
     ) {
         dependencies = HistoryDependencies(
             gateway: gateway, store: store, quarantine: quarantine, processor: processor, clock: clock)
-        lanes = AppStoreEnvironment.allCases.map { environment in
-            Lane(environment: environment, apps: apps.all.filter { $0.environments.contains(environment) })
-        }
+        lanes = AppStoreEnvironment.allCases.map { Lane(environment: $0) }
+        self.apps = apps
         self.schedule = schedule
         self.logger = logger
     }
@@ -69,10 +68,8 @@ package final class HistorySearch: Sendable {
     /// To be called once.
     package func run() async {
         await withTaskGroup(of: Void.self) { tasks in
-            for lane in lanes where !lane.apps.isEmpty { tasks.addTask { await self.run(lane) } }
+            for lane in lanes { tasks.addTask { await self.run(lane) } }
         }
-        // Without an app there is nothing to do; it ends with its task all the same.
-        await WakeSignal().wait(atMost: nil, by: dependencies.clock)
     }
 
     /// Searches now, or again when the present round is over: Apple or the store can be reached again.
@@ -87,11 +84,17 @@ package final class HistorySearch: Sendable {
     private func run(_ lane: Lane) async {
         let clock = dependencies.clock
         var search = EnvironmentHistorySearch(
-            apps: lane.apps,
             plan: HistoryPlan(environment: lane.environment, firstLookBack: schedule.firstLookBack),
             dependencies: dependencies, reporter: HistoryReporter(environment: lane.environment, logger: logger))
         var nextRetry = clock.monotonicNow()
         while !Task.isCancelled {
+            let apps = apps.all.filter { $0.environments.contains(lane.environment) }
+            guard !apps.isEmpty else {
+                // A reload that brings one tells.
+                await lane.signal.wait(atMost: nil, by: clock)
+                continue
+            }
+            search.take(apps)
             // What it looks for begins and ends at times of day.
             await clock.whenCertain()
             let start = clock.monotonicNow()

@@ -33,8 +33,7 @@ struct PolicyResponder: Sendable {
     let usage: any UsageStore
     let consumption: ConsumptionService
     let service: CaseService
-    let apps: AppCatalog
-    let policies: [String: RefundPolicy]
+    let settings: CurrentSettings
     let clock: ServiceClock
     let logger: Logger
 
@@ -46,10 +45,10 @@ struct PolicyResponder: Sendable {
     ///   - now: the time of day.
     /// - Throws: `storeUnavailable`.
     func answer(_ backlog: [CaseBacklog], _ memory: inout Memory, at now: Date) async throws(ServiceError) {
-        let instant = clock.monotonicNow()
+        let (instant, settings) = (clock.monotonicNow(), settings.value)
         memory.notBefore = memory.notBefore.filter { $0.value > instant }
         for entry in backlog {
-            guard let policy = policies[entry.app], let app = apps.all.first(where: { $0.slug == entry.app }),
+            guard let policy = settings.refundPolicies[entry.app], let app = try? settings.apps.app(entry.app),
                 app.environments.contains(entry.environment)
             else { continue }
             let lane = Lane(app: entry.app, environment: entry.environment)

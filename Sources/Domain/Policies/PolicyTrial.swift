@@ -17,7 +17,7 @@ package struct PolicyTrial: Sendable {
         package let isConsented: Bool
     }
 
-    private let policies: [String: RefundPolicy]
+    private let settings: CurrentSettings
     private let cases: any CaseStore
     private let usage: any UsageStore
     private let consents: any ConsentStore
@@ -25,10 +25,10 @@ package struct PolicyTrial: Sendable {
     private let now: WallClock
 
     init(
-        policies: [String: RefundPolicy], cases: any CaseStore, usage: any UsageStore, consents: any ConsentStore,
+        settings: CurrentSettings, cases: any CaseStore, usage: any UsageStore, consents: any ConsentStore,
         gateway: any AppStoreGateway, now: @escaping WallClock
     ) {
-        self.policies = policies
+        self.settings = settings
         self.cases = cases
         self.usage = usage
         self.consents = consents
@@ -37,7 +37,7 @@ package struct PolicyTrial: Sendable {
     }
 
     /// The policy of an app in the configuration; nil where it has none.
-    package func policy(of app: App) -> RefundPolicy? { policies[app.slug] }
+    package func policy(of app: App) -> RefundPolicy? { settings.read { $0.refundPolicies[app.slug] } }
 
     /// Tries a policy on the latest cases of those asked for, up to a number.
     ///

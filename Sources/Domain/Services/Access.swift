@@ -62,9 +62,10 @@ package struct Access: Sendable {
         package var logger: Logger
     }
 
-    init(_ ports: Ports, settings: Services.Settings) {
+    init(_ ports: Ports, settings: CurrentSettings) {
         let (credentials, now, budgets) = (ports.credentials, ports.clock.now, ports.budgets)
-        let registry = CallerRegistry(configured: settings.callers, now: now) { budgets.share(among: $0) }
+        let policy: @Sendable () -> CallerPolicy = { settings.read { $0.callerPolicy } }
+        let registry = CallerRegistry(configured: settings.value.callers, now: now) { budgets.share(among: $0) }
         self.registry = registry
         store = ports.store
         clock = ports.clock
@@ -78,14 +79,14 @@ package struct Access: Sendable {
                 read: credentials.readToken),
             digest: credentials.digest, now: now)
         administration = CallerAdministration(
-            store: ports.store, registry: registry, apps: settings.apps, policy: settings.callerPolicy,
+            store: ports.store, registry: registry, apps: settings.apps, policy: policy,
             audit: ports.audit, makeToken: credentials.makeToken, digest: credentials.digest, now: now,
             logger: ports.logger)
         keys = CallerKeyService(
             issuerID: credentials.issuerID, store: ports.store, registry: registry, apps: settings.apps,
             audit: ports.audit, now: now, makeKeyID: credentials.makeKeyID,
             decodePublicKey: credentials.decodePublicKey, logger: ports.logger)
-        report = CallerReport(registry: registry, apps: settings.apps, policy: settings.callerPolicy, now: now)
+        report = CallerReport(registry: registry, apps: settings.apps, policy: policy, now: now)
     }
 
     /// Takes up what the store knows of callers: before anybody can ask.

@@ -19,16 +19,17 @@ package struct Callbacks: Sendable {
         package var logger: Logger
     }
 
-    init(_ ports: Ports, feed: EventFeed, audit: any AuditTrail, settings: Services.Settings) {
+    init(_ ports: Ports, feed: EventFeed, audit: any AuditTrail, settings: CurrentSettings) {
+        let policy: @Sendable () -> CallbackPolicy = { settings.read { $0.callbacks } }
         let poster = CallbackPoster(
-            policy: settings.callbacks, store: ports.store, secrets: ports.delivery.secrets,
+            policy: policy, store: ports.store, secrets: ports.delivery.secrets,
             transport: ports.delivery.transport, encoder: ports.delivery.encoder, clock: ports.clock)
         let sender = CallbackSender(
             store: ports.store, events: ports.events, changes: ports.changes, poster: poster,
             retries: ports.delivery.retries, clock: ports.clock, logger: ports.logger)
         self.sender = sender
         service = CallbackService(
-            policy: settings.callbacks, store: ports.store, secrets: ports.delivery.secrets, events: feed,
+            currentPolicy: policy, store: ports.store, secrets: ports.delivery.secrets, events: feed,
             poster: poster, audit: audit, clock: ports.clock, makeID: ports.makeID, changed: sender.changed)
     }
 }

@@ -41,8 +41,8 @@ package struct Purchases: Sendable {
         package var logger: Logger
     }
 
-    init(_ ports: Ports, audit: any AuditTrail, settings: Services.Settings, snapshots: SnapshotCache) {
-        let now = ports.clock.now
+    init(_ ports: Ports, audit: any AuditTrail, settings: CurrentSettings, snapshots: SnapshotCache) {
+        let (now, receiptPolicy) = (ports.clock.now, settings.value.receipts)
         overview = UserOverviewService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
         export = UserExportService(store: ports.exports, audit: audit, now: now)
@@ -58,11 +58,11 @@ package struct Purchases: Sendable {
         signedData = SignedDataService(
             checker: ports.signedData, links: ports.links, memory: ports.memory, gateway: ports.appStore, now: now)
         receiptConfirmer = ReceiptConfirmer(
-            gateway: ports.appStore, store: ports.receipts, apps: settings.apps, policy: settings.receipts,
+            gateway: ports.appStore, store: ports.receipts, apps: settings.apps, policy: receiptPolicy,
             clock: ports.clock, logger: ports.logger)
         receipts = ReceiptService(
             reader: ports.receiptReader, store: ports.receipts, confirmer: receiptConfirmer,
-            policy: settings.receipts, audit: audit, clock: ports.clock, makeID: ports.makeID, digest: ports.digest)
+            policy: receiptPolicy, audit: audit, clock: ports.clock, makeID: ports.makeID, digest: ports.digest)
         pageTokens = ports.pageTokens
     }
 }

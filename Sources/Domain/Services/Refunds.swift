@@ -5,7 +5,7 @@ package import Logging
 package struct Refunds: Sendable {
     package let consumption: ConsumptionService
     /// How long an answer waits for what becomes of it when its caller does not say.
-    package let consumptionWait: Duration
+    package var consumptionWait: Duration { settings.read { $0.consumptionWait } }
     package let deliveries: DeliveryService
     package let cases: CaseService
     /// Tells what became of refund requests.
@@ -25,6 +25,8 @@ package struct Refunds: Sendable {
     package let history: HistorySearch?
     /// What is being handed to Apple at this moment.
     package let transfers: InFlightDeliveries
+
+    private let settings: CurrentSettings
 
     package struct Ports: Sendable {
         package var deliveries: any DeliveryStore
@@ -48,18 +50,18 @@ package struct Refunds: Sendable {
         package var logger: Logger
     }
 
-    init(_ ports: Ports, audit: any AuditTrail, settings: Services.Settings, snapshots: SnapshotCache) {
-        let (clock, logger) = (ports.clock, ports.logger)
+    init(_ ports: Ports, audit: any AuditTrail, settings: CurrentSettings, snapshots: SnapshotCache) {
+        let (clock, logger, start) = (ports.clock, ports.logger, settings.value)
         let (transfers, waiters) = (InFlightDeliveries(), DeliveryWaiters())
         let ending = DeliveryEnding(transfers: transfers, waiters: waiters, audit: audit)
         let dispatcher = DeliveryDispatcher(
             store: ports.deliveries, links: ports.links, gateway: ports.appStore, apps: settings.apps,
-            ending: ending, clock: clock, policy: settings.dispatch, worker: ports.worker,
+            ending: ending, clock: clock, policy: start.dispatch, worker: ports.worker,
             logger: logger)
         let consumption = ConsumptionService(
             gateway: ports.appStore, deliveries: ports.deliveries, cases: ports.cases, links: ports.links,
             ending: ending, kick: dispatcher.kick(for:), clock: clock,
-            longestLookUp: settings.consumptionLookUp, makeID: ports.makeID, digest: ports.digest, logger: logger)
+            longestLookUp: start.consumptionLookUp, makeID: ports.makeID, digest: ports.digest, logger: logger)
         let consent = ConsentService(
             store: ports.consents, deliveries: ports.deliveries, transfers: transfers, waiters: waiters,
             audit: audit, now: clock.now)
@@ -69,7 +71,7 @@ package struct Refunds: Sendable {
         self.transfers = transfers
         self.dispatcher = dispatcher
         self.consumption = consumption
-        consumptionWait = settings.consumptionWait
+        self.settings = settings
         deliveries = DeliveryService(
             store: ports.deliveries, transfers: transfers, waiters: waiters, now: clock.now)
         cases = CaseService(store: ports.cases, deliveries: ports.deliveries, ending: ending, now: clock.now)
@@ -77,22 +79,21 @@ package struct Refunds: Sendable {
         self.consent = consent
         usage = UsageService(store: ports.usage, now: clock.now)
         policies = PolicyTrial(
-            policies: settings.refundPolicies, cases: ports.cases, usage: ports.usage, consents: ports.consents,
+            settings: settings, cases: ports.cases, usage: ports.usage, consents: ports.consents,
             gateway: ports.appStore, now: clock.now)
         self.processor = processor
         let quarantine = NotificationQuarantine(
             verifier: ports.verifier, store: ports.quarantine, processor: processor, apps: settings.apps,
-            retention: settings.retention.notifications, clock: clock, logger: logger)
+            retention: start.retention.notifications, clock: clock, logger: logger)
         self.quarantine = quarantine
         notifications = NotificationService(
             verifier: ports.verifier, store: ports.notifications, quarantine: quarantine, processor: processor,
-            retention: settings.retention, clock: clock)
+            retention: start.retention, clock: clock)
         monitor = CaseMonitor(
             store: ports.cases, deliveries: ports.deliveries, consents: ports.consents, usage: ports.usage,
-            consumption: consumption, service: cases, apps: settings.apps, policies: settings.refundPolicies,
-            warnBefore: settings.warnBefore, clock: clock,
+            consumption: consumption, service: cases, settings: settings, clock: clock,
             logger: logger)
-        history = settings.history.map { schedule in
+        history = start.history.map { schedule in
             HistorySearch(
                 gateway: ports.appStore, store: ports.notifications, quarantine: quarantine, processor: processor,
                 apps: settings.apps, schedule: schedule, clock: clock, logger: logger)

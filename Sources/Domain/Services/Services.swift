@@ -23,11 +23,16 @@ package struct Services: Sendable {
     /// Lists as they were read, for the pages that follow.
     package let snapshots: SnapshotCache
     package let clock: ServiceClock
+    private let settings: CurrentSettings
 
-    package init(ports: Ports, settings: Settings) {
+    package init(ports: Ports, settings: Settings) { self.init(ports: ports, settings: CurrentSettings(settings)) }
+
+    /// `settings`: as whoever else reads them sees them, too.
+    package init(ports: Ports, settings: CurrentSettings) {
+        let snapshot = settings.value.snapshots
+        self.settings = settings
         snapshots = SnapshotCache(
-            lifetime: settings.snapshots.lifetime, maximumBytes: settings.snapshots.maximumBytes,
-            now: ports.clock.monotonicNow)
+            lifetime: snapshot.lifetime, maximumBytes: snapshot.maximumBytes, now: ports.clock.monotonicNow)
         apps = settings.apps
         appStore = ports.appStore
         signing = SigningService(
@@ -41,6 +46,19 @@ package struct Services: Sendable {
         access = Access(ports.access, settings: settings)
         operations = Operations(ports.operations, audit: ports.audit, sendingReleased: refunds.dispatcher.kick)
         callbacks = Callbacks(ports.callbacks, feed: operations.events, audit: ports.audit, settings: settings)
+    }
+
+    /// Puts other settings in the place of those that there are, and tries again what failed by those.
+    ///
+    /// A request looks for its caller first and for its app afterwards; so the apps come first here: whoever is known by the new
+    /// callers finds the new apps. What has begun ends with what it has read. Of the settings those have no effect that are used at
+    /// the start alone: ``Settings/dispatch``, ``Settings/receipts``, ``Settings/retention``, ``Settings/history`` and
+    /// ``Settings/snapshots``.
+    package func replaceSettings(with settings: Settings) {
+        self.settings.replace(with: settings)
+        access.registry.replace(configured: settings.callers)
+        refunds.dispatcher.kick()
+        refunds.retryUnverified()
     }
 
     /// Everything that works by itself, in the order in which it begins; each ends soon after its task is cancelled.

@@ -13,7 +13,7 @@ package struct AppleProxyHandler: Sendable {
     /// The largest body of a call that uploads no image, in bytes.
     package static let maximumJSONBytes = 1 << 20
 
-    private let options: RequestHandler.Options
+    private let current: RequestHandler.CurrentOptions
     private let calls: AppleProxyCalls
     private let authenticator: Authenticator
     private let accessLog: AccessLog
@@ -26,14 +26,14 @@ package struct AppleProxyHandler: Sendable {
     ///
     /// `now` dates the `Date` and `Retry-After` headers.
     package init(
-        _ options: RequestHandler.Options, calls: AppleProxyCalls, authenticator: Authenticator,
+        _ options: RequestHandler.CurrentOptions, calls: AppleProxyCalls, authenticator: Authenticator,
         metrics: any MetricsFactory,
         now: @escaping WallClock, makeRequestID: @escaping @Sendable () -> String, logger: Logger
     ) {
-        self.options = options
+        current = options
         self.calls = calls
         self.authenticator = authenticator
-        meter = RequestMeter(listener: options.name, factory: metrics)
+        meter = RequestMeter(listener: options.value.name, factory: metrics)
         clock = HTTPDateClock(now: now)
         self.now = now
         self.makeRequestID = makeRequestID
@@ -48,7 +48,7 @@ package struct AppleProxyHandler: Sendable {
     package func respond(
         to request: Request, from channel: any Channel, slot: (any RequestSlot)? = nil
     ) async -> Response {
-        let start = ContinuousClock.now
+        let (start, options) = (ContinuousClock.now, current.value)
         var record = AccessRecord(
             listener: options.name, method: request.method,
             requestID: RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID())
@@ -59,7 +59,7 @@ package struct AppleProxyHandler: Sendable {
                 return AppleProxyRefusal.overload(now: now())
                     .response(to: request, requestID: record.requestID, meter, clock)
             }
-            response = try await answer(request, channel, finding, deadline: start + options.deadline, &record)
+            response = try await answer(request, channel, finding, options, deadline: start + options.deadline, &record)
         } catch let error as ServiceError {
             record.failure = error
             response = AppleProxyRefusal.response(to: error, now: now())
@@ -81,7 +81,7 @@ package struct AppleProxyHandler: Sendable {
 
     private func answer(
         _ request: Request, _ channel: any Channel, _ finding: Authenticator.Finding,
-        deadline: ContinuousClock.Instant, _ record: inout AccessRecord
+        _ options: RequestHandler.Options, deadline: ContinuousClock.Instant, _ record: inout AccessRecord
     ) async throws -> Response {
         // Apple's paths name no app, so that the credential must; with any other a caller that is allowed a second app would
         // ask for something else than before.

@@ -7,7 +7,7 @@ import HTTPTypes
 struct ConsumptionRoutes: Sendable {
     let service: ConsumptionService
     /// How long an answer waits for Apple when the client does not say.
-    let defaultWait: Duration
+    let defaultWait: @Sendable () -> Duration
 
     /// `POST /v1/apps/{app}/users/{user}/consumption`.
     func forUser(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
@@ -61,7 +61,7 @@ struct ConsumptionRoutes: Sendable {
 
     /// How long the client waits; with both preferences, so long and no longer (RFC 7240 section 4.3).
     private func wait(_ preferences: PreferHeader) -> Duration {
-        preferences.wait.map(Duration.seconds) ?? (preferences.respondsAsync ? .zero : defaultWait)
+        preferences.wait.map(Duration.seconds) ?? (preferences.respondsAsync ? .zero : defaultWait())
     }
 }
 

@@ -177,7 +177,7 @@ struct CallerAdministrationTests {
         }
         _ = try await administration.rotate("renewed", CallerRotation(), by: Self.by)
         let report = CallerReport(
-            registry: registry, apps: CallerFixture.apps, policy: CallerPolicy(), now: registry.time)
+            registry: registry, apps: CallerFixture.apps, policy: { CallerPolicy() }, now: registry.time)
         #expect(report.look().expiring == ["ending"] && report.look().unused.isEmpty)
         #expect(report.look().counts == [.configuration: 1, .store: 3, .none: 0])
         fixture.advance(89 * 86_400)

@@ -37,7 +37,7 @@ final class CallerFixture: Sendable {
 
     func administration(_ registry: CallerRegistry) -> CallerAdministration {
         CallerAdministration(
-            store: store, registry: registry, apps: Self.apps, policy: CallerPolicy(), audit: audit,
+            store: store, registry: registry, apps: Self.apps, policy: { CallerPolicy() }, audit: audit,
             makeToken: makeToken, digest: TestCode.authenticationCode,
             now: { [self] in time.withLock(\.self) }, logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
     }

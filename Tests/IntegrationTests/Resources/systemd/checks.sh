@@ -194,17 +194,44 @@ refuses_configuration() {
     install -m 0644 "$work/right.yaml" /etc/purser/purser.yaml
     return $status
 }
+# The configuration is read anew while requests come: apps are there at once, and what is wrong changes nothing.
 reloads() {
-    [ "$(property CanReload)" = yes ] || { skipped=yes note='the unit has no ExecReload='; return; }
-    must 'systemctl reload succeeds' systemctl reload purser && must 'it works' works
+    local folder=$work/reloaded count=10 number process from askers=() serving=yes wrong=refused
+    rm -rf "$folder" && mkdir "$folder"
+    process=$(property MainPID)
+    cp /etc/purser/purser.yaml "$work/right.yaml"
+    for number in 1 2; do ask_on "$folder" /run/purser/api.sock & askers+=($!); done
+    from=$(date +%s.%N)
+    for number in $(seq $count); do
+        sed "s/^  coins: {/  gems$number: { bundleId: com.example.gems$number, environments: [Sandbox] }\n&/" "$work/right.yaml" >/etc/purser/purser.yaml
+        must "reload $number succeeds" systemctl reload purser || break
+        grep -q '^Serving 2 apps' <<<"$(property StatusText)" || serving=no
+    done
+    note="$number reloads in $(seconds_since "$from")"
+    echo 'shutdown: { timeout: soon }' >>/etc/purser/purser.yaml
+    ! systemctl reload purser 2>/dev/null || wrong=taken
+    grep -q '^Serving 2 apps' <<<"$(property StatusText)" || serving=no
+    install -m 0644 "$work/right.yaml" /etc/purser/purser.yaml
+    systemctl kill --kill-who main --signal HUP purser
+    soon serves_one_app || true
+    touch "$folder/over"
+    wait "${askers[@]}" || true
+    note+="; answers: $(cat "$folder"/[0-9]* | sort | uniq -c | awk '{ $1 = $1 " ×"; printf "%s%s", (NR == 1 ? "" : ", "), $0 }')"
+    must 'every request is answered' is "$(cat "$folder"/[0-9]* | cut -c 1-3 | sort -u)" 200 \
+        && must 'what is new is there once the reload is over' is "$serving" yes \
+        && must 'what is wrong is refused' is "$wrong" refused \
+        && must 'and told with file, line and key' journal_has 'shutdown.timeout: ' \
+        && must 'a signal reloads, too' soon serves_one_app \
+        && must 'it is active' is_active && must 'it is the same process' is "$(property MainPID)" "$process" && must 'it works' works
 }
+serves_one_app() { grep -q '^Serving 1 app' <<<"$(property StatusText)"; }
 
 # ---- sockets that systemd holds
 
-# Asks without pause, each time on a connection of its own, until there is a file: FOLDER. Each answer's status is a line of its file there.
+# Asks without pause, each time on a connection of its own, until there is a file: FOLDER SOCKET. Each answer's status is a line of its file there.
 ask_on() {
     while [ ! -e "$1/over" ]; do
-        curl --silent --max-time 60 --unix-socket /run/purser-api.sock -o /dev/null -w '%{http_code} %{errormsg}\n' \
+        curl --silent --max-time 60 --unix-socket "$2" -o /dev/null -w '%{http_code} %{errormsg}\n' \
             -H @"$work/authorization" http://localhost/v1/apps/coins/deliveries || true
     done >"$1/$BASHPID"
 }
@@ -219,7 +246,7 @@ restarts_refuse_nobody() {
     systemctl daemon-reload
     must 'systemd has nothing to say about the unit' systemd-analyze verify /etc/systemd/system/purser-api.socket || return
     must 'the socket is there' systemctl start purser-api.socket && must 'it starts' systemctl start purser || return
-    for number in 1 2 3 4; do ask_on "$folder" & askers+=($!); done
+    for number in 1 2 3 4; do ask_on "$folder" /run/purser-api.sock & askers+=($!); done
     from=$(date +%s.%N)
     for number in $(seq $count); do
         systemctl reset-failed purser 2>/dev/null || true
@@ -247,7 +274,7 @@ check 'so does a configuration that is wrong' refuses_configuration
 check 'it starts, and says so when it works' starts
 # Where that one was not chosen.
 is_active || systemctl start purser
-check 'reload' reloads
+check 'a reload takes up what is new, whole or not at all, and fails no request' reloads
 check 'restarts refuse nobody where systemd holds the socket' restarts_refuse_nobody
 while IFS=$'\t' read -r _ part <&3; do
     check "hang of the $part: systemd starts it anew" comes_back "\"$part\"" hang "$part"
