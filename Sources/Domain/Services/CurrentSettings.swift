@@ -17,6 +17,8 @@ package final class CurrentSettings: Sendable {
     package var apps: AppCatalog { AppCatalog(of: self) }
 
     /// Reads a part of the settings, which must be quick: every request does.
+    ///
+    /// Two readings may see two settings; whoever needs parts that go together reads ``value``.
     package func read<Value>(_ body: (Services.Settings) -> Value) -> Value { settings.withLock { body($0) } }
 
     /// Puts other settings in the place of those that there are; in force when this returns.
