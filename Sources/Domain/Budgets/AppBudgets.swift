@@ -67,6 +67,11 @@ struct AppBudgets: Sendable {
         }
     }
 
+    /// Takes the limits of another policy; what was used stays used.
+    mutating func takeLimits(of policy: RatePolicy) {
+        for key in budgets.keys { budgets[key]?.limit = policy.limits[key.environment]?[key.endpoint] }
+    }
+
     /// Whether nothing is left to remember.
     var isIdle: Bool { budgets.isEmpty && quotaUse.isEmpty }
 
@@ -90,7 +95,8 @@ struct AppBudgets: Sendable {
         _ key: BudgetKey, app: String, _ policy: RatePolicy, _ body: (inout RateBudget) -> Void
     ) {
         func use(_ budget: inout RateBudget) {
-            // Callers come and go while the budget is in use.
+            // Callers come and go while the budget is in use, and a reload may bring another limit.
+            budget.limit = policy.limits[key.environment]?[key.endpoint]
             budget.knownCallers = policy.callers[app]
             body(&budget)
         }
@@ -114,7 +120,7 @@ struct RateBudget: Sendable {
     }
 
     /// Nil where calls are only counted.
-    let limit: RateLimit?
+    var limit: RateLimit?
     /// How many callers share it, where that is known.
     var knownCallers: Int?
     /// Until when Apple has asked to wait.

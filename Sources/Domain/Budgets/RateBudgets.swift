@@ -28,9 +28,16 @@ package final class RateBudgets: CallBudget {
     /// Takes note of how many callers share each app's limits, by its slug, from now on.
     package func share(among callers: [String: Int]) { currentPolicy.withLock { $0.callers = callers } }
 
-    /// Holds calls to other limits from now on; what was used stays used.
+    /// Holds calls to other limits from now on; what was used stays used, but a quota that is new counts from now on.
     package func replace(limits: [AppStoreEnvironment: [String: RateLimit]], quotas: [String: Int]) {
         currentPolicy.withLock { $0 = RatePolicy(limits: limits, quotas: quotas, callers: $0.callers) }
+        // For those who only look: whoever calls takes the limit of that moment anyway.
+        let policy = policy
+        for shard in shards {
+            shard.apps.withLock { apps in
+                for slug in apps.keys { apps[slug]?.takeLimits(of: policy) }
+            }
+        }
     }
 
     package func admit(_ call: BudgetedCall) -> BudgetDecision {

@@ -85,8 +85,11 @@ struct SettingsReloadTests {
         #expect(admitted() == 10)
         budgets.replace(limits: [.production: ["Look": RateLimit(callsPerHour: 15)]], quotas: [:])
         #expect(admitted() == 5, "and nobody else shares them")
-        budgets.replace(limits: [.production: ["Look": RateLimit(callsPerHour: 20)]], quotas: ["billing": 17])
-        #expect(admitted() == 2)
+        budgets.replace(limits: [.production: ["Look": RateLimit(callsPerHour: 20)]], quotas: ["billing": 3])
+        #expect(admitted() == 3, "a quota that is new counts from its beginning")
+        budgets.replace(limits: [.production: ["Look": RateLimit(callsPerHour: 12)]], quotas: [:])
+        #expect(budgets.remaining.map(\.calls) == [0], "also for who only looks")
+        #expect(admitted() == 0, "less than was used")
     }
 }
 
