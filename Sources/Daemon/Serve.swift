@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import Systemd
+import TraceContext
 import UnixSignals
 
 /// Runs the daemon until it is told to stop.
@@ -34,7 +35,9 @@ package enum Serve {
             return outcome
         }
         let logger = Logger(label: identifier) { label in
-            destination.makeHandler(label: label, level: configuration.logLevel)
+            var handler = destination.makeHandler(label: label, level: configuration.logLevel)
+            handler.metadataProvider = TraceScope.metadataProvider
+            return handler
         }
         let outcome: CommandOutcome
         do {
