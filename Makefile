@@ -11,6 +11,8 @@ SOURCES := Package.swift Sources Tests
 
 # What is built for debugging is built by `swift build` without flags, so that each target goes on where another has
 # stopped; what is optimised has flags and a folder of its own.
+# What `purser version` tells of where it comes from.
+COMMIT = PURSER_COMMIT=$$(git rev-parse --verify --quiet HEAD || true)
 RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release
 PROGRAMS := .build/debug
 
@@ -59,8 +61,8 @@ build: deps ## Build everything for debugging, the tests too
 
 .PHONY: release
 release: deps ## Build both programs optimised, with the Swift runtime linked in, into .build-release/release
-	swift build $(RELEASE) --product purser
-	swift build $(RELEASE) --product appstore-simulator
+	$(COMMIT) swift build $(RELEASE) --product purser
+	$(COMMIT) swift build $(RELEASE) --product appstore-simulator
 	@ls -l .build-release/release/purser .build-release/release/appstore-simulator
 
 # Both programs for debugging: what the demo and the checks run.
@@ -204,8 +206,8 @@ bench: deps ## Measure against the references of docs/performance.md, on an idle
 	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends "$${missing[@]}" \
 	        </dev/null; \
 	fi
-	PURSER_BENCH=1 swift build $(RELEASE) --product purser
-	PURSER_BENCH=1 swift build $(RELEASE) --product purser-bench
+	$(COMMIT) PURSER_BENCH=1 swift build $(RELEASE) --product purser
+	$(COMMIT) PURSER_BENCH=1 swift build $(RELEASE) --product purser-bench
 	@peer=(); \
 	if [ -f "$(PYTHON_PEER)/requirements.txt" ]; then \
 	    python3 -m venv .build/python-peer; \

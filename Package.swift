@@ -32,6 +32,8 @@ let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
 let serviceLifecycleTestKit = Target.Dependency.product(
     name: "ServiceLifecycleTestKit", package: "swift-service-lifecycle")
+let tracing = Target.Dependency.product(name: "Tracing", package: "swift-distributed-tracing")
+let inMemoryTracing = Target.Dependency.product(name: "InMemoryTracing", package: "swift-distributed-tracing")
 let unixSignals = Target.Dependency.product(name: "UnixSignals", package: "swift-service-lifecycle")
 let yams = Target.Dependency.product(name: "Yams", package: "Yams")
 
@@ -45,6 +47,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-configuration", from: "1.4.0", traits: []),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.14.0"),
         .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
@@ -67,12 +70,18 @@ let package = Package(
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
+        // The commit that a release is built from; a C target, since a Swift one cannot be given a text.
+        .target(
+            name: "CVersion",
+            cSettings: Context.environment["PURSER_COMMIT"].map { [.define("PURSER_COMMIT", to: "\"\($0)\"")] }),
+
         // Wrappers and formats: no word of our business.
         .target(name: "JSON"),
         .target(name: "OpenSSL", dependencies: ["COpenSSL"]),
         .target(name: "JOSE", dependencies: ["OpenSSL", "JSON"]),
         .target(name: "Curl", dependencies: ["CCurl"]),
         .target(name: "Systemd", dependencies: ["CSystemd", logging, serviceLifecycle]),
+        .target(name: "TraceContext", dependencies: [logging, tracing]),
         .target(name: "AppStoreAPI", dependencies: ["JSON"]),
         .target(name: "AppReceipt", dependencies: ["OpenSSL"]),
 
@@ -86,9 +95,10 @@ let package = Package(
         .target(
             name: "AppStoreClient",
             dependencies: [
-                "Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", coreMetrics, logging, metrics,
+                "Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", "TraceContext", coreMetrics,
+                logging, metrics,
             ]),
-        .target(name: "CallbackClient", dependencies: ["Domain", "Curl", coreMetrics, metrics]),
+        .target(name: "CallbackClient", dependencies: ["Domain", "Curl", "TraceContext", coreMetrics, metrics]),
         .target(name: "AuditLog", dependencies: ["Domain", "JSON", "OpenSSL", coreMetrics, logging, metrics]),
         .target(name: "StoreSQLite", dependencies: ["Domain", grdb, grdbSQLite]),
         .target(
@@ -100,18 +110,20 @@ let package = Package(
         .target(
             name: "HTTPAPI",
             dependencies: [
-                "Domain", "JSON", hummingbirdCore, httpTypes, logging, metrics, coreMetrics, nioCore,
+                "Domain", "JSON", "TraceContext", hummingbirdCore, httpTypes, logging, metrics, coreMetrics, nioCore,
             ]),
 
         // The composition root, the simulator and their programs.
         .target(
             name: "Daemon",
             dependencies: [
-                "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
-                "AuditLog", "CallbackClient", "StoreSQLite", "Listener", "HTTPAPI", configuration, coreMetrics, metrics,
+                "CVersion", "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody",
+                "AppStoreClient",
+                "AuditLog", "CallbackClient", "StoreSQLite", "Listener", "HTTPAPI", "TraceContext", configuration,
+                coreMetrics, metrics,
                 logging, nioCore,
                 nioPosix,
-                serviceLifecycle, unixSignals, yams,
+                serviceLifecycle, tracing, unixSignals, yams,
             ]),
         .target(
             name: "AppStoreSimulator",
@@ -141,6 +153,7 @@ let package = Package(
             ],
             path: "Tests/TestSupport"),
         .testTarget(name: "ArchitectureTests", dependencies: ["TestSupport"]),
+        .testTarget(name: "TraceContextTests", dependencies: ["TraceContext", inMemoryTracing, logging, tracing]),
         .testTarget(name: "JSONTests", dependencies: ["JSON", "TestSupport"]),
         .testTarget(name: "OpenSSLTests", dependencies: ["OpenSSL", "TestSupport"]),
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
@@ -195,21 +208,21 @@ let package = Package(
             dependencies: [
                 "Daemon", "AppStoreSimulator", "AppStoreAPI", "Curl", "Domain", "JOSE", "JSON", "KeyCustody",
                 "Listener",
-                "OpenSSL", "Systemd", "TestSupport", "purser", grdb, logging, serviceLifecycle,
+                "OpenSSL", "Systemd", "TestSupport", "purser", "TraceContext", grdb, logging, serviceLifecycle,
             ],
             exclude: ["Resources"]),
         .testTarget(
             name: "FuzzTests",
             dependencies: [
                 "AppReceipt", "AppStoreAPI", "Curl", "Domain", "HTTPAPI", "JOSE", "JSON", "OpenSSL", "TestSupport",
-                httpTypes,
+                "TraceContext", httpTypes,
             ],
             exclude: ["Resources"]),
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [
-                "HTTPAPI", "Domain", "JSON", "OpenSSL", "StoreSQLite", "TestSupport", coreMetrics, grdb,
-                hummingbirdCore, httpTypes, logging, nioCore, nioEmbedded, yams,
+                "HTTPAPI", "Domain", "JSON", "OpenSSL", "StoreSQLite", "TestSupport", "TraceContext", coreMetrics, grdb,
+                hummingbirdCore, httpTypes, inMemoryTracing, logging, nioCore, nioEmbedded, tracing, yams,
             ]),
     ],
     swiftLanguageModes: [.v6]

@@ -2,6 +2,7 @@ import AppStoreAPI
 package import Curl
 package import Domain
 package import Logging
+package import TraceContext
 
 /// The App Store Server API behind the ports that our rules know.
 ///
@@ -19,13 +20,14 @@ package final class AppStoreClient: Sendable {
     let meter: UpstreamMeter
     let decoder: SignedDataDecoder
     let environments: EnvironmentMemory
+    let tracing: TraceScope
     private let acceptance: TokenAcceptance
 
     package init(
         configuration: UpstreamConfiguration, client: CurlClient, tokens: any TokenSource, budget: any CallBudget,
         verifier: SignedDataVerifier, memory: any TransactionMemory, releases: any ReleaseMemory,
         retries: RetryPolicy = RetryPolicy(), breaker: CircuitBreakerPolicy = .standard, clock: ServiceClock,
-        meter: UpstreamMeter, logger: Logger
+        meter: UpstreamMeter, tracing: TraceScope = TraceScope(), logger: Logger
     ) {
         transport = AppleTransport(configuration: configuration, client: client)
         self.tokens = tokens
@@ -39,6 +41,7 @@ package final class AppStoreClient: Sendable {
         self.retries = retries
         self.clock = clock
         self.meter = meter
+        self.tracing = tracing
         decoder = SignedDataDecoder(verifier: verifier, meter: meter)
         environments = EnvironmentMemory(store: memory, logger: logger)
     }

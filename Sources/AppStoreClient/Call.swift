@@ -3,6 +3,7 @@ import Curl
 import Domain
 import Foundation
 import Synchronization
+import TraceContext
 
 /// One call of Apple's API in one environment, from its first attempt to its last.
 ///
@@ -109,12 +110,10 @@ extension Call {
             } catch {
                 return progress.result.ended(by: error)
             }
-            let answer: Result<CurlResponse, CurlError>
-            do throws(CurlError) {
-                answer = .success(
-                    try await client.transport.send(request, leave.token, environment, within: leave.remaining))
-            } catch {
-                answer = .failure(error)
+            let answer = await client.tracing.call(request.operation.name) {
+                await send(leave)
+            } shown: {
+                traced($0)
             }
             switch next(after: answer, leave, &progress, budgeted, until: deadline) {
             case .end: return progress.result
@@ -126,6 +125,33 @@ extension Call {
                 guard (try? await client.clock.sleep(delay)) != nil else { return progress.result }
                 client.meter.countRetry(request.operation.name)
             }
+        }
+    }
+
+    /// Sends once.
+    ///
+    /// Apple is told nothing of the trace that the call belongs to.
+    private func send(_ leave: Leave) async -> Result<CurlResponse, CurlError> {
+        do throws(CurlError) {
+            return .success(
+                try await client.transport.send(request, leave.token, environment, within: leave.remaining))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    /// What the span of an attempt shows.
+    private func traced(_ answer: Result<CurlResponse, CurlError>) -> TracedWork {
+        var attributes: [(key: String, value: TracedWork.Attribute)] = [
+            ("purser.app", .text(terms.app.slug)), ("purser.environment", .text(environment.rawValue)),
+        ]
+        switch answer {
+        case .success(let response):
+            attributes.append(("http.response.status_code", .number(response.status)))
+            return TracedWork(request.operation.name, attributes, hasFailed: response.status >= 400)
+        case .failure(let error):
+            attributes.append(("error.type", .text("\(error.kind)")))
+            return TracedWork(request.operation.name, attributes, hasFailed: true)
         }
     }
 

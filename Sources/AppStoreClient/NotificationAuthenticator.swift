@@ -44,6 +44,8 @@ package struct NotificationAuthenticator: NotificationVerifier {
 
     package func claims(of signed: String) -> NotificationClaims { NotificationClaims(unverified: signed) }
 
+    package func subject(of signed: String) -> NotificationSubject { NotificationSubject(unverified: signed) }
+
     private func verified(
         _ signed: String, _ app: App, _ requester: Requester
     ) async throws(ServiceError) -> AppleNotification {

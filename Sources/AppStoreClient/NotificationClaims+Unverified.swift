@@ -24,8 +24,21 @@ extension NotificationClaims {
         }
     }
 
-    private static func members(of signed: String) -> JSONMembers? {
+    fileprivate static func members(of signed: String) -> JSONMembers? {
         guard let payload = try? CompactJWS(signed).decodePayload() else { return nil }
         return try? JSONScanner.members(of: payload)
+    }
+}
+
+extension NotificationSubject {
+    /// Reads it out of a compact JWS without verifying anything.
+    init(unverified signed: String) {
+        self.init()
+        guard let members = NotificationClaims.members(of: signed) else { return }
+        let origin = SignedDataOrigin(of: .notification, members)
+        bundleID = origin.bundleID
+        appAppleID = origin.appAppleID
+        type = members["notificationType"]?.string
+        subtype = members["subtype"]?.string
     }
 }

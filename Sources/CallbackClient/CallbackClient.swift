@@ -2,6 +2,7 @@ package import CoreMetrics
 package import Curl
 package import Domain
 import Metrics
+package import TraceContext
 
 /// Posts what callbacks say, over connections of their own: what Apple is called by does not notice a slow receiver.
 package struct CallbackClient: CallbackTransport {
@@ -13,15 +14,21 @@ package struct CallbackClient: CallbackTransport {
     private let client: CurlClient
     private let timeout: @Sendable () -> Duration
     private let factory: any MetricsFactory
+    private let tracing: TraceScope
 
     /// - Parameters:
     ///   - client: made with ``configuration(_:certificateAuthorityFile:userAgent:)``.
     ///   - timeout: how long a receiver has, at present.
     ///   - factory: makes the metrics.
-    package init(client: CurlClient, timeout: @escaping @Sendable () -> Duration, factory: any MetricsFactory) {
+    ///   - tracing: makes spans of posts.
+    package init(
+        client: CurlClient, timeout: @escaping @Sendable () -> Duration, factory: any MetricsFactory,
+        tracing: TraceScope = TraceScope()
+    ) {
         self.client = client
         self.timeout = timeout
         self.factory = factory
+        self.tracing = tracing
     }
 
     /// How connections to receivers are made: to admitted addresses only, and through no proxy, which would connect in our place.
@@ -40,10 +47,28 @@ package struct CallbackClient: CallbackTransport {
     }
 
     package func post(_ message: CallbackMessage) async -> CallbackAnswer {
+        await tracing.call("callback") {
+            await send(message)
+        } shown: {
+            Self.traced($0, message)
+        }
+    }
+
+    /// What the span of a post shows.
+    private static func traced(_ answer: CallbackAnswer, _ message: CallbackMessage) -> TracedWork {
+        var attributes: [(key: String, value: TracedWork.Attribute)] = [("purser.app", .text(message.app))]
+        guard case .status(let status) = answer else { return TracedWork("callback", attributes, hasFailed: true) }
+        attributes.append(("http.response.status_code", .number(status)))
+        return TracedWork("callback", attributes, hasFailed: !(200...299).contains(status))
+    }
+
+    private func send(_ message: CallbackMessage) async -> CallbackAnswer {
+        // What made the event may be days ago, or Apple's: a post that belongs to no trace begins one.
+        let trace = TraceParent.current?.child() ?? .root()
         let timeout = timeout()
         let request = CurlRequest(
             .post, message.url.text,
-            headers: [(name: "Content-Type", value: message.contentType)]
+            headers: [(name: "Content-Type", value: message.contentType)] + trace.headers
                 + message.headers.map { (name: $0.name, value: $0.value) },
             body: message.body, connectTimeout: timeout, totalTimeout: timeout,
             maximumResponseBytes: Self.maximumAnswerBytes)

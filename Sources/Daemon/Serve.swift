@@ -3,6 +3,7 @@ import Foundation
 import Logging
 import ServiceLifecycle
 import Systemd
+import TraceContext
 import UnixSignals
 
 /// Runs the daemon until it is told to stop.
@@ -36,7 +37,9 @@ package enum Serve {
         }
         let level = LogLevel(configuration.logLevel)
         let logger = Logger(label: identifier) { label in
-            destination.makeHandler(label: label, level: level)
+            var handler = destination.makeHandler(label: label, level: level)
+            handler.metadataProvider = TraceScope.metadataProvider
+            return handler
         }
         var dependencies = Dependencies(logger: logger)
         dependencies.logLevel = level
@@ -59,7 +62,8 @@ package enum Serve {
 
     /// Starts, serves, drains and returns.
     ///
-    /// SIGHUP reads the configuration anew. The first SIGTERM or SIGINT drains; a second one exits at once with 128 and the signal's number, as a shell would.
+    /// SIGHUP reads the configuration anew. The first SIGTERM or SIGINT drains; a second one exits at once with 128 and the signal's
+    /// number, as a shell would.
     /// - Throws: what a part says of why it cannot start or go on.
     private static func run(
         configuration: DaemonConfiguration, _ dependencies: Dependencies, flushLog: @escaping @Sendable () async -> Void

@@ -47,7 +47,7 @@ struct StartFailure: Sendable, Equatable {
     /// Tells it where the log goes, and in its form: a line of another form among the others would be lost.
     func log(to logger: Logger) -> CommandOutcome {
         for line in lines {
-            logger.critical("\(line)", metadata: ["exit_status": "\(status.rawValue)"])
+            logger.critical("\(line)", metadata: ["exit_status": .stringConvertible(status.rawValue)])
         }
         return CommandOutcome(status)
     }

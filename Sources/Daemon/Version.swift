@@ -1,3 +1,4 @@
+import CVersion
 import Curl
 import OpenSSL
 import StoreSQLite
@@ -5,6 +6,12 @@ import StoreSQLite
 /// The version of this program, and of the libraries that it has found when it was started.
 package enum Version {
     package static let text = "0.1.0"
+
+    /// The commit that it was built from, as git names it; nil for a build that did not say, as those for debugging.
+    package static var commit: String? {
+        let commit = String(cString: purser_commit())
+        return commit.isEmpty ? nil : commit
+    }
 
     /// By name: those that the system provides and may replace without this program being built anew.
     package static var libraries: [(name: String, version: String)] {
@@ -15,6 +22,7 @@ package enum Version {
 
     /// One line a library after the program's own, for people.
     package static var report: String {
-        (["purser \(text)"] + libraries.map { "  \($0.name) \($0.version)" }).joined(separator: "\n")
+        (["purser \(text)", "  commit \(commit ?? "unknown")"] + libraries.map { "  \($0.name) \($0.version)" }).joined(
+            separator: "\n")
     }
 }

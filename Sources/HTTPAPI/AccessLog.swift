@@ -86,14 +86,15 @@ struct AccessRecord: Sendable {
         guard level >= logger.logLevel else { return }
         var metadata: Logger.Metadata = [
             "listener": "\(listener)", "method": "\(method.rawValue)", "route": "\(route)",
-            "status": "\(status.code)", "request_id": "\(requestID)", "duration_ms": "\(milliseconds)",
+            "status": .stringConvertible(status.code), "request_id": "\(requestID)",
+            "duration_ms": .stringConvertible(milliseconds),
         ]
         if let caller { metadata["caller"] = "\(caller)" }
         if case .operator(_, let claimedName)? = actor {
             metadata["actor"] = actor.map { "\($0.name)" }
             if let claimedName { metadata["claimed_name"] = "\(claimedName)" }
         }
-        if count > 0 { metadata["unlogged_before"] = "\(count)" }
+        if count > 0 { metadata["unlogged_before"] = .stringConvertible(count) }
         if let failure {
             metadata["reason"] = "\(failure.reason.rawValue)"
             if let cause = failure.cause { metadata["cause"] = "\(cause)" }

@@ -5,6 +5,7 @@ package import Logging
 package import Metrics
 package import NIOCore
 import Synchronization
+package import TraceContext
 
 /// One listener of the API: a path table behind request id, authentication, body limit and access log, in that order.
 package struct RequestHandler: Sendable {
@@ -20,6 +21,8 @@ package struct RequestHandler: Sendable {
         package var trustedProxies: TrustedProxies
         /// Whether whoever asks is an operator, by the peer credentials of its connection.
         package var isForOperators: Bool
+        /// Who makes spans of requests.
+        package var tracing = TraceScope()
 
         package init(
             name: String, maximumBodyBytes: Int, deadline: Duration,
@@ -101,6 +104,17 @@ package struct RequestHandler: Sendable {
         to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
         slot: (any RequestSlot)? = nil
     ) async -> Response {
+        await options.tracing.serve(request.method.rawValue, within: TraceParent(request.headers)) {
+            await answer(to: request, from: channel, provenBy: peerIdentity, slot: slot)
+        } shown: {
+            $0.record.traced
+        }.response
+    }
+
+    private func answer(
+        to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity,
+        slot: (any RequestSlot)?
+    ) async -> (response: Response, record: AccessRecord) {
         let (start, options) = (ContinuousClock.now, options)
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
         var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
@@ -113,7 +127,8 @@ package struct RequestHandler: Sendable {
                 of: request, from: channel, provenBy: peerIdentity, trusting: options.trustedProxies)
             record.caller = finding?.found.caller.name
             if let finding, let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
-                return overload.response(to: request, requestID: requestID, meter, clock)
+                record.status = .serviceUnavailable
+                return (overload.response(to: request, requestID: requestID, meter, clock), record)
             }
             let actor = try actor(options, finding?.found.caller, request, peerIdentity)
             record.actor = actor
@@ -138,7 +153,7 @@ package struct RequestHandler: Sendable {
         let applied = preferences.applied(goesOn: route?.goesOn ?? false)
         if request.method == .head { answer = await answer.withoutBody() }
         conclude(&record, answer.status, since: start)
-        return answer.response(requestID: requestID, date: clock.text(), preferenceApplied: applied)
+        return (answer.response(requestID: requestID, date: clock.text(), preferenceApplied: applied), record)
     }
 
     /// What a listener calls when the head of a request has arrived, on the event loop: answers one that is refused whatever its body

@@ -286,13 +286,19 @@ package enum Routes {
         users(services) + refundRequests(services) + received(services) + apple(services) + callbacks(services)
     }
 
-    /// Notifications that do not verify.
+    /// Notifications that do not verify, or could not be applied.
     private static func quarantine(_ services: Services) -> [Route] {
+        let received = ReceivedNotificationRoutes(
+            service: services.refunds.notifications, tokens: services.purchases.pageTokens)
         let routes = QuarantineRoutes(
             quarantine: services.refunds.quarantine, tokens: services.purchases.pageTokens)
         return [
             Route(.get, "/v1/quarantine", .open, handler: routes.list),
+            Route(.get, "/v1/quarantine/{id}", .open, handler: routes.get),
             Route(.post, "/v1/quarantine:retry", .open, handler: routes.retry),
+            Route(
+                .post, "/v1/apps/{app}/notifications/{notificationUUID}:replay", .open, in: services.apps, body: .none,
+                handler: received.replay),
         ]
     }
 

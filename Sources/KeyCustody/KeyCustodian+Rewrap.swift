@@ -49,8 +49,8 @@ extension KeyCustodian {
         logger.notice(
             "Secrets were sealed under another master key",
             metadata: [
-                "master_key_id": "\(change.masterKeyID)", "count": "\(change.rewrapped)",
-                "failures": "\(change.failures.count)",
+                "master_key_id": "\(change.masterKeyID)", "count": .stringConvertible(change.rewrapped),
+                "failures": .stringConvertible(change.failures.count),
             ])
         return change
     }

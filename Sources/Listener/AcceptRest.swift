@@ -71,8 +71,8 @@ final class AcceptRest {
             self.logger.notice(
                 "New connections are accepted again",
                 metadata: [
-                    "seconds": "\((now - trouble.start).nanoseconds / 1_000_000_000)",
-                    "attempts": "\(trouble.failures)",
+                    "seconds": .stringConvertible((now - trouble.start).nanoseconds / 1_000_000_000),
+                    "attempts": .stringConvertible(trouble.failures),
                 ])
         }
     }

@@ -263,7 +263,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Stops serving the connection, and answers the request that is at fault in its turn.
     func refuse(_ refusal: Refusal, _ context: ChannelHandlerContext) {
         guard case .serving = phase else { return }
-        logger.debug("Refused a request", metadata: ["status": "\(refusal.status.code)"])
+        logger.debug("Refused a request", metadata: ["status": .stringConvertible(refusal.status.code)])
         phase = .refusing(refusal, hasBegun: pipeline.isReadingRequest)
         forget()
         answerRefusalInItsTurn(context)

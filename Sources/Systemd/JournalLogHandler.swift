@@ -3,7 +3,10 @@ import Glibc
 import Logging
 import Synchronization
 
-/// Sends log events to the systemd journal, with a field for each piece of metadata.
+/// Sends log events to the systemd journal: a text for people, metadata included, and a field for each piece of metadata.
+///
+/// `journalctl` shows the text alone, and what a line is about is in the metadata. The bare message, by which programs
+/// find all lines of one kind, is in the field `…EVENT`.
 ///
 /// Source: systemd.journal-fields(7)
 struct JournalLogHandler: LogHandler {
@@ -42,14 +45,16 @@ struct JournalLogHandler: LogHandler {
 
     func entry(for event: LogEvent) -> JournalEntry {
         var entry = JournalEntry()
-        entry.append("MESSAGE", event.message.description)
+        let (message, metadata) = (event.message.description, event.allMetadata(of: self))
+        entry.append("MESSAGE", LogText.line(message, metadata))
         entry.append("PRIORITY", event.level.syslogPriority)
         entry.append("SYSLOG_IDENTIFIER", identifier)
         entry.append("CODE_FILE", event.file)
         entry.append("CODE_LINE", String(event.line))
         entry.append("CODE_FUNC", event.function)
         entry.append("\(fieldPrefix)LOGGER", label)
-        for (key, value) in event.allMetadata(of: self) {
+        entry.append("\(fieldPrefix)EVENT", message)
+        for (key, value) in metadata {
             entry.append(JournalEntry.name(key, prefix: fieldPrefix), LogText.plain(value))
         }
         return entry

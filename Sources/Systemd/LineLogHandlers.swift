@@ -102,10 +102,8 @@ struct TerminalLogHandler: LogHandler {
     }
 
     func log(event: LogEvent) {
-        var text = "\(event.level.rawValue.uppercased())  \(label)  \(LogText.visible(event.message.description))"
-        for (key, value) in event.allMetadata(of: self) {
-            text += "  \(LogText.visible(key))=\(LogText.visible(LogText.plain(value)))"
-        }
+        let about = LogText.line(event.message.description, event.allMetadata(of: self))
+        var text = "\(event.level.rawValue.uppercased())  \(label)  \(about)"
         if logLevel <= .debug { text += "  (\(event.file):\(event.line))" }
 
         var line: [UInt8] = []

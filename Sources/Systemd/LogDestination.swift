@@ -55,7 +55,8 @@ package struct LogDestination: Sendable {
             handler.log(
                 event: LogEvent(
                     level: .warning, message: "Log entries are missing: the log was not read as fast as it was written",
-                    metadata: ["entries": "\(count)"], source: nil, file: #fileID, function: #function, line: #line))
+                    metadata: ["entries": .stringConvertible(count)], source: nil, file: #fileID, function: #function,
+                    line: #line))
         }
     }
 

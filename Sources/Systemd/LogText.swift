@@ -30,6 +30,13 @@ enum LogText {
         }
     }
 
+    /// What happened and to what, on one line for people: the message, then each piece of metadata as `key=value`.
+    static func line(_ message: String, _ metadata: [(key: String, value: Logger.MetadataValue)]) -> String {
+        metadata.reduce(into: visible(message)) { line, member in
+            line += "  \(visible(member.key))=\(visible(plain(member.value)))"
+        }
+    }
+
     /// Text without the control characters that could end the line or command a terminal.
     static func visible(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isControl) else { return text }
@@ -97,12 +104,16 @@ enum LogText {
         return isWhole
     }
 
-    /// Appends a metadata value: text as a string, arrays and dictionaries as such.
+    /// Appends a metadata value: text as a string; numbers, truth values, arrays and dictionaries as such.
     static func appendJSON(_ value: Logger.MetadataValue, to line: inout [UInt8]) {
         switch value {
         case .string(let text): appendJSON(text, to: &line, limit: LineWriter.maximumLineBytes)
         case .stringConvertible(let object):
-            appendJSON(object.description, to: &line, limit: LineWriter.maximumLineBytes)
+            if let number = number(object) {
+                line += number.utf8
+            } else {
+                appendJSON(object.description, to: &line, limit: LineWriter.maximumLineBytes)
+            }
         case .array(let values):
             line.append(UInt8(ascii: "["))
             for (index, element) in values.enumerated() {
@@ -119,6 +130,16 @@ enum LogText {
                 appendJSON(member.value, to: &line)
             }
             line.append(UInt8(ascii: "}"))
+        }
+    }
+
+    /// A number or truth value as JSON has it; nil for anything else, and for what is not finite.
+    private static func number(_ object: any CustomStringConvertible) -> String? {
+        switch object {
+        case let integer as any BinaryInteger: integer.description
+        case let number as Double: number.isFinite ? number.description : nil
+        case let truth as Bool: truth.description
+        default: nil
         }
     }
 

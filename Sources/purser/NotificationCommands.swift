@@ -5,7 +5,7 @@ import Daemon
 struct NotificationsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "notifications", abstract: "Work with what Apple has told.",
-        subcommands: [List.self, Show.self, Test.self])
+        subcommands: [List.self, Show.self, Replay.self, Test.self])
 
     /// The command `purser notifications list`.
     struct List: AsyncParsableCommand {
@@ -49,6 +49,19 @@ struct NotificationsCommand: ParsableCommand {
         func run() async throws { try await options.ask(.one(record.path(of: "notifications"))) }
     }
 
+    /// The command `purser notifications replay`.
+    struct Replay: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "replay",
+            abstract: "Apply a notification at once that could not be applied and waits for its next try.",
+            discussion: "One that is applied already changes nothing.")
+
+        @OptionGroup var record: RecordOptions
+        @OptionGroup var options: QueryOptions
+
+        func run() async throws { try await options.ask(.act(record.path(of: "notifications"), verb: "replay")) }
+    }
+
     /// The command `purser notifications test`.
     struct Test: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
@@ -71,7 +84,7 @@ struct NotificationsCommand: ParsableCommand {
 struct QuarantineCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "quarantine", abstract: "Work with notifications that do not verify as an app's.",
-        subcommands: [List.self, Retry.self])
+        subcommands: [List.self, Show.self, Retry.self])
 
     /// The command `purser quarantine list`.
     struct List: AsyncParsableCommand {
@@ -91,10 +104,24 @@ struct QuarantineCommand: ParsableCommand {
                 .list(
                     ["v1", "quarantine"], of: "notifications",
                     [
-                        .init("APP", "app"), .init("UUID", "notificationUUID"), .init("ENVIRONMENT", "environment"),
+                        .init("ID", "id"), .init("APP", "app"), .init("UUID", "notificationUUID"),
+                        .init("ENVIRONMENT", "environment"),
                         .init("RECEIVED", "receivedAt"), .init("KEPT UNTIL", "keptUntil"), .init("FAULT", "fault"),
                     ], limit: limit))
         }
+    }
+
+    /// The command `purser quarantine show`.
+    struct Show: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show",
+            abstract: "Show one, with the app that it says it is about, to be compared with the configuration.")
+
+        @Argument(help: "Its id, as the list has it.")
+        var id: String
+        @OptionGroup var options: QueryOptions
+
+        func run() async throws { try await options.ask(.one(["v1", "quarantine", id])) }
     }
 
     /// The command `purser quarantine retry`.

@@ -105,7 +105,7 @@ struct VersionCommand: ParsableCommand {
 /// The commands under `purser config`.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config", abstract: "Work with the configuration.", subcommands: [Check.self])
+        commandName: "config", abstract: "Work with the configuration.", subcommands: [Check.self, Show.self])
 
     /// The command `purser config check`.
     struct Check: ParsableCommand {
@@ -118,6 +118,24 @@ struct ConfigCommand: ParsableCommand {
 
         func run() throws {
             try ConfigCheckCommand.run(file: file, environment: ProcessInfo.processInfo.environment).finish()
+        }
+    }
+
+    /// The command `purser config show`.
+    struct Show: ParsableCommand {
+        static let configuration = CommandConfiguration(
+            commandName: "show", abstract: "Show every setting as it is in force, and where it was given.")
+
+        @Argument(help: "The configuration file.")
+        var file = ConfigurationDefaults.file
+
+        @Option(name: .shortAndLong, help: "table, for people, or json, for programs.")
+        var output = OperatorQuery.Format.table
+
+        func run() throws {
+            try ConfigShowCommand.run(
+                file: file, environment: ProcessInfo.processInfo.environment, format: output
+            ).finish()
         }
     }
 }

@@ -6,7 +6,7 @@ import Foundation
 struct StatusCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Tell how the running daemon is, part by part.",
-        discussion: "With --output json the whole report, as at /healthz.")
+        discussion: "With --output json the whole report, as at /healthz.", aliases: ["health"])
 
     @OptionGroup var options: QueryOptions
 

@@ -19,26 +19,30 @@ struct ImportTests {
         "Systemd": ["CSystemd", "ServiceLifecycle"],
         "AppStoreAPI": ["JSON"],
         "AppReceipt": ["OpenSSL"],
+        "TraceContext": ["Tracing"],
         "Domain": [],
         "KeyCustody": ["Domain", "JOSE", "JSON", "OpenSSL"],
-        "AppStoreClient": ["Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL"],
-        "CallbackClient": ["Domain", "Curl"],
+        "AppStoreClient": ["Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", "TraceContext"],
+        "CallbackClient": ["Domain", "Curl", "TraceContext"],
         "AuditLog": ["Domain", "JSON", "OpenSSL"],
         "StoreSQLite": ["Domain", "GRDB", "GRDBSQLite"],
         "Listener": [
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "OpenSSL", "ServiceLifecycle",
         ],
-        "HTTPAPI": ["Domain", "JSON", "HummingbirdCore", "HTTPTypes", "NIOCore"],
+        "HTTPAPI": ["Domain", "JSON", "HummingbirdCore", "HTTPTypes", "NIOCore", "TraceContext"],
         "AppStoreSimulator": [
             "AppStoreAPI", "JOSE", "JSON", "OpenSSL", "HummingbirdCore", "HummingbirdHTTP2", "HTTPTypes",
             "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "ServiceLifecycle",
             "UnixSignals",
         ],
         "Daemon": [
-            "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody", "AppStoreClient",
+            "CVersion", "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody",
+            "AppStoreClient",
             "AuditLog", "CallbackClient", "StoreSQLite", "Listener",
-            "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "UnixSignals", "Yams",
+            "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "TraceContext", "Tracing",
+            "UnixSignals",
+            "Yams",
         ],
         "purser": ["Daemon", "ArgumentParser"],
         "purser-bench": [
@@ -91,7 +95,7 @@ struct ImportTests {
     }
 
     @Test func `a C library is imported by its wrapper alone`() {
-        let wrappers = ["CCurl": "Curl", "COpenSSL": "OpenSSL", "CSystemd": "Systemd"]
+        let wrappers = ["CCurl": "Curl", "COpenSSL": "OpenSSL", "CSystemd": "Systemd", "CVersion": "Daemon"]
         for (library, wrapper) in wrappers {
             let importers = Self.allowed.filter { $0.value.contains(library) }.map(\.key)
             #expect(importers == [wrapper])

@@ -1,10 +1,11 @@
-import Daemon
 import Domain
 import Foundation
 import KeyCustody
 import Listener
 import Logging
 import Testing
+
+@testable import Daemon
 
 /// `deploy/config/purser.yaml`, the file that an operator starts from.
 struct DeployedConfigurationTests {
@@ -99,6 +100,44 @@ struct DeployedConfigurationTests {
         let problems = ConfigurationFixture.problems(ConfigurationFixture.minimal, environment: nonsense)
         #expect(problems.filter { $0.message.hasPrefix("No setting") }.map(\.description) == [])
         #expect(Set(ConfigurationFixture.everyVariable.keys).subtracting(expanded) == [])
+    }
+
+    /// A row of a table of settings: the key, then what it takes, whether it must be given, and the default.
+    private func documentedDefaults() throws -> [String: String] {
+        let rows = try text("docs/configuration.md").split(separator: "\n").compactMap { line -> (String, String)? in
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
+                $0.trimmingCharacters(in: .whitespaces)
+            }
+            guard cells.count >= 6, let key = cells[1].firstMatch(of: /^`([A-Za-z.]+)`/)?.1 else { return nil }
+            return (String(key), cells[4].replacing("`", with: ""))
+        }
+        return Dictionary(rows) { first, _ in first }
+    }
+
+    @Test func theDocumentationNamesEverySettingAndItsDefault() throws {
+        let documented = try documentedDefaults()
+        let document = try YAMLDocument(text: ConfigurationFixture.minimal, file: Self.path)
+        var parser = ConfigurationParser(
+            document: document, file: Self.path, flags: ConfigurationFlags(), environment: [:])
+        _ = try parser.configuration()
+        #expect(parser.inForce.count > 60)
+        for setting in parser.inForce {
+            let general = setting.key.replacing(/^listeners\.[A-Za-z]+\./, with: "listeners.NAME.")
+            guard let told = documented[general] else {
+                Issue.record("\(setting.key) is not in docs/configuration.md")
+                continue
+            }
+            guard setting.origin == nil, let value = setting.value else { continue }
+            // A day may be told as 24 hours.
+            let isSame =
+                told.contains(value)
+                || DurationText.parse(value).map { duration in
+                    told.matches(of: /[0-9]+(ms|s|m|h|d)/).contains {
+                        DurationText.parse(String($0.output.0)) == duration
+                    }
+                } == true
+            #expect(isSame, "\(setting.key) is \(value) by default, the document says \(told)")
+        }
     }
 
     @Test func theUnitGoesWithTheDefaultFile() throws {

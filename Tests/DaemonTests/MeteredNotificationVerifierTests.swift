@@ -18,6 +18,8 @@ struct MeteredNotificationVerifierTests {
         }
 
         func claims(of signed: String) -> NotificationClaims { NotificationClaims(notificationUUID: signed) }
+
+        func subject(of signed: String) -> NotificationSubject { NotificationSubject() }
     }
 
     @Test func `types that are not known share one series, as do forgeries`() async throws {

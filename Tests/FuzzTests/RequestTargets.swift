@@ -3,6 +3,7 @@ import HTTPTypes
 import JOSE
 import JSON
 import OpenSSL
+import TraceContext
 
 @testable import AppReceipt
 @testable import AppStoreAPI
@@ -23,6 +24,15 @@ let requestTargets = [
         let written = pairs.map { "\(PercentEncoding.encode($0.name))=\(PercentEncoding.encode($0.value))" }
         let again = try QueryString.parse(written.joined(separator: "&"))
         try hold(again.elementsEqual(pairs, by: ==), "a query is read otherwise than it was written")
+    },
+    FuzzTarget(name: "trace-parent") { bytes in
+        let parts = bytes.parts.map { String(decoding: $0, as: UTF8.self) }
+        guard let parent = TraceParent(parts.first ?? "", state: parts.dropFirst().first) else { return }
+        let again = TraceParent(parent.text, state: parent.state)
+        try hold(again?.traceID == parent.traceID && again?.spanID == parent.spanID, "a trace is written otherwise")
+        try hold(again?.state == parent.state, "a state is passed on that would be dropped")
+        let sent = parent.headers.flatMap { Array($0.value.utf8) }
+        try hold(sent.allSatisfy { (0x20...0x7E).contains($0) || $0 == 0x09 }, "a header has control characters")
     },
     FuzzTarget(name: "prefer") { bytes in
         guard let name = HTTPField.Name("Prefer") else { return }

@@ -10,6 +10,7 @@ import NIOCore
 import NIOEmbedded
 import TestSupport
 import Testing
+import TraceContext
 
 /// The listeners for services and for Apple over a real store and an in-memory App Store, asked without a socket.
 struct RequestHandlerFixture {
@@ -42,18 +43,20 @@ struct RequestHandlerFixture {
     init(
         accounts: [[Transaction]] = [], scopes: Set<Scope> = Set(Scope.allCases), pageSize: Int = 20,
         maximumBodyBytes: Int = 1024, consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now,
+        tracing: TraceScope = TraceScope(),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws {
         let stack = try await ServiceStack(
             apps: Self.apps, accounts: accounts, pageSize: pageSize, consumptionWait: consumptionWait, now: now)
-        self.init(stack, scopes: scopes, maximumBodyBytes: maximumBodyBytes, logger: logger)
+        self.init(
+            stack, scopes: scopes, maximumBodyBytes: maximumBodyBytes, tracing: tracing, logger: logger)
     }
 
     /// Listeners over services that others use too.
     init(
         _ stack: ServiceStack, scopes: Set<Scope>, maximumBodyBytes: Int = 1024,
         trustedProxies: TrustedProxies = TrustedProxies(), bindings: Set<CallerBinding> = [],
-        metrics: any MetricsFactory = NOOPMetricsHandler.instance,
+        metrics: any MetricsFactory = NOOPMetricsHandler.instance, tracing: TraceScope = TraceScope(),
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.stack = stack
@@ -68,11 +71,12 @@ struct RequestHandlerFixture {
             failedAttempts: FailedAttempts())
         func handler(_ name: String, _ bytes: Int, _ routes: [Route], _ authenticator: Authenticator?) -> RequestHandler
         {
-            RequestHandler(
-                RequestHandler.Options(
-                    name: name, maximumBodyBytes: bytes, deadline: Wait.limit, trustedProxies: trustedProxies,
-                    isForOperators: name == "admin"),
-                routes: routes,
+            var options = RequestHandler.Options(
+                name: name, maximumBodyBytes: bytes, deadline: Wait.limit, trustedProxies: trustedProxies,
+                isForOperators: name == "admin")
+            options.tracing = tracing
+            return RequestHandler(
+                options, routes: routes,
                 authenticator: authenticator, metrics: metrics, now: { ServiceStack.now },
                 makeRequestID: { "made-here" }, logger: logger)
         }

@@ -7,6 +7,7 @@ import JSON
 import OpenSSL
 import TestSupport
 import Testing
+import TraceContext
 
 /// Callbacks over real TLS, from Apple's notification to the receiver.
 struct CallbackTests {
@@ -75,6 +76,7 @@ struct CallbackTests {
                 #expect(bodies.map { $0["type"]?.string } == ["purser.notification.received", "purser.case.opened"])
                 for (event, body) in zip(events, bodies) {
                     #expect(event.method == "POST" && event.header("webhook-id") == body["id"]?.string)
+                    #expect(event.header("traceparent").flatMap { TraceParent($0) } != nil)
                     #expect(event.header("content-type")?.hasPrefix("application/cloudevents+json") == true)
                     #expect(try Self.isSigned(event, with: first))
                 }

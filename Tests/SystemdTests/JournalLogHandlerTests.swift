@@ -27,8 +27,10 @@ import Testing
             for: event("two\nlines", metadata: ["requestId": "r-1", "http.status": "404", "apps": ["a", "b"]]))
         #expect(
             fields(entry) == [
-                "MESSAGE=two\nlines", "PRIORITY=3", "SYSLOG_IDENTIFIER=program", "CODE_FILE=Module/File.swift",
-                "CODE_LINE=42", "CODE_FUNC=run()", "TEST_LOGGER=test.label", #"TEST_APPS=["a","b"]"#,
+                #"MESSAGE=two\nlines  apps=["a","b"]  http.status=404  requestId=r-1"#, "PRIORITY=3",
+                "SYSLOG_IDENTIFIER=program", "CODE_FILE=Module/File.swift",
+                "CODE_LINE=42", "CODE_FUNC=run()", "TEST_LOGGER=test.label", "TEST_EVENT=two\nlines",
+                #"TEST_APPS=["a","b"]"#,
                 "TEST_HTTP_STATUS=404", "TEST_REQUESTID=r-1",
             ])
     }

@@ -52,6 +52,17 @@ import Testing
         #expect((object["nested"] as? [String: [String: String]]) == ["a": ["b": "7"]])
     }
 
+    @Test func numbersAndTruthsAreNoTexts() {
+        let metadata: Logger.Metadata = [
+            "a": .stringConvertible(404), "b": .stringConvertible(1.5), "c": .stringConvertible(true),
+            "d": .stringConvertible(Double.nan), "e": "17", "f": .stringConvertible(UInt64.max),
+        ]
+        logger(.jsonLines).info("Counted", metadata: metadata)
+        #expect(
+            pipe.lines().first?.contains(#""a":404,"b":1.5,"c":true,"d":"nan","e":"17","f":18446744073709551615}"#)
+                == true)
+    }
+
     @Test func metadataCannotTakeThePlaceOfOurMembers() throws {
         logger(.jsonLines).info("Real", metadata: ["message": "forged", "level": "critical"])
         let object = try object()

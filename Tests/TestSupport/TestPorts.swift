@@ -120,6 +120,14 @@ package final class FakeNotificationVerifier: NotificationVerifier {
         return try answer.get()
     }
 
+    /// What is signed is about the app that it names, and nothing else.
+    package func subject(of signed: String) -> NotificationSubject {
+        var subject = NotificationSubject()
+        subject.bundleID = "com.example.other"
+        subject.type = "TEST"
+        return subject
+    }
+
     /// What is signed says its UUID alone.
     package func claims(of signed: String) -> NotificationClaims {
         guard case .success(let notification) = answers.withLock({ $0[signed] }) else {

@@ -11,6 +11,7 @@ import Logging
 import OpenSSL
 import StoreSQLite
 import Systemd
+import TraceContext
 
 /// The adapters of a daemon, each built once: what the ports of `Services` are made of, and what runs beside them.
 ///
@@ -64,10 +65,11 @@ struct Adapters: Sendable {
         checkpoint = BudgetCheckpoint(budgets: budgets, store: store, isCertain: { clock.isCertain })
         try await checkpoint.restore()
         let meter = UpstreamMeter(factory: metrics)
+        let tracing = TraceScope(tracer: dependencies.tracer)
         client = AppStoreClient(
             configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
             budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
-            releases: store, clock: clock, meter: meter, logger: logger)
+            releases: store, clock: clock, meter: meter, tracing: tracing, logger: logger)
         custodian = KeyCustodian(
             ring: keys, vault: vault, store: store, minter: minter, probe: client, audit: audit,
             settings: KeyCustodian.Settings(
@@ -86,7 +88,8 @@ struct Adapters: Sendable {
             credentials: try await Access.Credentials(store: store),
             callbacks: CallbackDelivery(
                 transport: CallbackClient(
-                    client: callbackCurl, timeout: { settings.read { $0.callbacks.timeout } }, factory: metrics),
+                    client: callbackCurl, timeout: { settings.read { $0.callbacks.timeout } }, factory: metrics,
+                    tracing: tracing),
                 secrets: CallbackSecretSealer(vault: vault), encoder: CallbackBodies()),
             clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },

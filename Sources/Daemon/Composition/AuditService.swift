@@ -114,7 +114,9 @@ extension PeriodicService {
             guard time.isCertain else { return }
             do throws(AuditFileError) {
                 let count = try await audit.expire()
-                if count > 0 { logger.info("Removed segments of the audit", metadata: ["segments": "\(count)"]) }
+                if count > 0 {
+                    logger.info("Removed segments of the audit", metadata: ["segments": .stringConvertible(count)])
+                }
             } catch {
                 logger.error("Segments of the audit could not be removed", metadata: ["cause": "\(error)"])
             }

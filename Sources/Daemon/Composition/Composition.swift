@@ -8,6 +8,8 @@ import NIOCore
 import NIOPosix
 package import ServiceLifecycle
 package import Systemd
+import TraceContext
+package import Tracing
 
 /// What a daemon takes from outside, and tests replace; everything else is the real thing everywhere.
 package struct Dependencies: Sendable {
@@ -23,6 +25,8 @@ package struct Dependencies: Sendable {
     package var loadConfiguration: (@Sendable () throws(ConfigurationError) -> DaemonConfiguration)?
     /// What `logger` logs, which a reload changes.
     package var logLevel = LogLevel(ConfigurationDefaults.logLevel)
+    /// Who records spans; nobody, until there is an exporter.
+    package var tracer: (any Tracer)?
     package var logger: Logger
 
     package init(logger: Logger) { self.logger = logger }
@@ -88,7 +92,7 @@ package func makeDaemon(configuration: DaemonConfiguration, dependencies: Depend
     let eventLoops = MultiThreadedEventLoopGroup(numberOfThreads: System.coreCount)
     let listeners = try await Listeners(
         configuration: configuration, services: services, proxy: adapters.client, health: health, reloader: reloader,
-        metrics: adapters.metrics, eventLoops: eventLoops,
+        metrics: adapters.metrics, tracing: TraceScope(tracer: dependencies.tracer), eventLoops: eventLoops,
         inherited: try InheritedListeners(dependencies.inheritedSockets, for: configuration.listeners),
         logger: dependencies.logger
     ).bind()

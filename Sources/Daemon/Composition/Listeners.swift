@@ -6,6 +6,7 @@ import Logging
 import NIOCore
 import NIOPosix
 import ServiceLifecycle
+import TraceContext
 
 /// The listeners of the configuration, each with its listener of the API.
 struct Listeners {
@@ -15,6 +16,7 @@ struct Listeners {
     let health: HealthMonitor
     let reloader: any ConfigurationReloader
     let metrics: PrometheusRegistry
+    let tracing: TraceScope
     let eventLoops: MultiThreadedEventLoopGroup
     /// Those whose sockets are there already.
     let inherited: InheritedListeners
@@ -128,9 +130,11 @@ struct Listeners {
     }
 
     private func options(_ name: String, _ settings: ListenerSettings) -> RequestHandler.Options {
-        RequestHandler.Options(
+        var options = RequestHandler.Options(
             name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline,
             trustedProxies: settings.trustedProxies, isForOperators: name == "admin")
+        options.tracing = tracing
+        return options
     }
 }
 

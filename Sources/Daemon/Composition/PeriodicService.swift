@@ -169,9 +169,12 @@ struct RetentionRound<C: Clock<Duration>>: Sendable {
         logger.info(
             "Removed what has been kept long enough",
             metadata: [
-                "notifications": "\(removed.notifications)", "deliveries": "\(removed.deliveries)",
-                "cases": "\(removed.cases)", "attempts": "\(removed.attempts)", "events": "\(removed.events)",
-                "quarantined": "\(removed.quarantined)", "idempotencyKeys": "\(removed.idempotencyKeys)",
+                "notifications": .stringConvertible(removed.notifications),
+                "deliveries": .stringConvertible(removed.deliveries),
+                "cases": .stringConvertible(removed.cases), "attempts": .stringConvertible(removed.attempts),
+                "events": .stringConvertible(removed.events),
+                "quarantined": .stringConvertible(removed.quarantined),
+                "idempotencyKeys": .stringConvertible(removed.idempotencyKeys),
             ])
     }
 }

@@ -219,28 +219,32 @@ package struct BoundedSetting<Value: Comparable & Sendable>: Sendable {
     let range: ClosedRange<Value>
     /// How the configuration writes it.
     fileprivate let notation: @Sendable (ClosedRange<Value>) -> ConfigurationValue<Value>
+    fileprivate let text: @Sendable (Value) -> String
 
     /// What may be written.
     var kind: ConfigurationValue<Value> { notation(range) }
+
+    /// The default, as the configuration would write it.
+    var defaultText: String { text(`default`) }
 }
 
 extension BoundedSetting<Int> {
     fileprivate static func count(_ value: Int, in range: ClosedRange<Int>) -> Self {
-        Self(default: value, range: range, notation: ConfigurationValue.count)
+        Self(default: value, range: range, notation: ConfigurationValue.count, text: { "\($0)" })
     }
 
     fileprivate static func percent(_ value: Int, in range: ClosedRange<Int>) -> Self {
-        Self(default: value, range: range, notation: ConfigurationValue.percent)
+        Self(default: value, range: range, notation: ConfigurationValue.percent, text: { "\($0)%" })
     }
 
     fileprivate static func bytes(_ value: Int, in range: ClosedRange<Int>) -> Self {
-        Self(default: value, range: range, notation: ConfigurationValue.bytes)
+        Self(default: value, range: range, notation: ConfigurationValue.bytes, text: { ByteCount.text($0) })
     }
 }
 
 extension BoundedSetting<Duration> {
     fileprivate static func duration(_ value: Duration, in range: ClosedRange<Duration>) -> Self {
-        Self(default: value, range: range, notation: ConfigurationValue.duration)
+        Self(default: value, range: range, notation: ConfigurationValue.duration, text: { DurationText.text($0) })
     }
 }
 

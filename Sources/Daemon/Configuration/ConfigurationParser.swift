@@ -15,6 +15,8 @@ struct ConfigurationParser {
     private(set) var warnings: [ConfigurationProblem] = []
     /// The names that were asked for, by the key path of their table.
     private var knownNames: [String: Set<String>] = [:]
+    /// The settings that were asked for, in that order, as they are in force.
+    private(set) var inForce: [ResolvedSetting] = []
     /// The paths of the settings that were asked for.
     private var knownSettings: Set<[String]> = []
 
@@ -90,22 +92,36 @@ extension ConfigurationParser {
     mutating func setting<Value>(_ path: [String], as value: ConfigurationValue<Value>) -> Value? {
         noteSetting(path)
         let key = path.joined(separator: ".")
-        guard let (text, origin) = settings.text(at: path) else { return nil }
+        guard let (text, origin) = settings.text(at: path) else {
+            inForce.append(ResolvedSetting(key: key, value: nil, origin: nil))
+            return nil
+        }
         guard let result = value.parse(text) else {
             report(origin, key: key, value.complaint(about: text))
             return nil
         }
+        inForce.append(ResolvedSetting(key: key, value: value.isSecret ? "(not shown)" : text, origin: origin))
         return result
     }
 
     /// A setting with a default.
     mutating func setting<Value>(_ path: [String], as value: ConfigurationValue<Value>, default: Value) -> Value {
-        setting(path, as: value) ?? `default`
+        setting(path, as: value, default: `default`, written: "\(`default`)")
     }
 
     /// A setting with a default and bounds.
     mutating func setting<Value>(_ path: [String], _ bounded: BoundedSetting<Value>) -> Value {
-        setting(path, as: bounded.kind, default: bounded.default)
+        setting(path, as: bounded.kind, default: bounded.default, written: bounded.defaultText)
+    }
+
+    private mutating func setting<Value>(
+        _ path: [String], as value: ConfigurationValue<Value>, default: Value, written text: String
+    ) -> Value {
+        if let result = setting(path, as: value) { return result }
+        if inForce.last?.key == path.joined(separator: "."), inForce.last?.origin == nil {
+            inForce[inForce.count - 1].value = text
+        }
+        return `default`
     }
 
     /// A setting that must be given; `nil` only after a problem was reported.

@@ -64,6 +64,16 @@ struct ConfigurationSettings {
     private static func value(_ text: String) -> ConfigValue { ConfigValue(.string(text), isSecret: true) }
 }
 
+/// A setting as it is in force, for people.
+struct ResolvedSetting {
+    /// The path of the key, such as `listeners.api.address`.
+    let key: String
+    /// As the configuration writes it; nil where nothing is in force.
+    var value: String?
+    /// Where it was given; nil for a default.
+    let origin: ConfigurationOrigin?
+}
+
 /// Remembers which provider gave the value last read, by its place in the reader's list.
 ///
 /// The reader calls it before it returns, so on the reading thread what it holds is always the last read.

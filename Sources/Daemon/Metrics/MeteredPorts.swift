@@ -41,6 +41,8 @@ struct MeteredNotificationVerifier: NotificationVerifier {
 
     func claims(of signed: String) -> NotificationClaims { verifier.claims(of: signed) }
 
+    func subject(of signed: String) -> NotificationSubject { verifier.subject(of: signed) }
+
     private func count(_ app: App, type: String, result: String) {
         received.increment(Received(app: app.slug, type: type, result: result))
     }

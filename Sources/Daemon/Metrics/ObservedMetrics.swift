@@ -7,7 +7,12 @@ import StoreSQLite
 func observe(_ adapters: Adapters, _ listeners: Listeners.Bound, _ beats: HeartbeatTimes) {
     let metrics = adapters.metrics
     metrics.observe("purser_build_info") {
-        [(dimensions: [("version", Version.text)] + Version.libraries.map { ($0.name, $0.version) }, value: 1)]
+        [
+            (
+                dimensions: [("version", Version.text), ("commit", Version.commit ?? "unknown")]
+                    + Version.libraries.map { ($0.name, $0.version) }, value: 1
+            )
+        ]
     }
     metrics.observe("purser_heartbeat_age_seconds") {
         beats.ages.map { (dimensions: [("part", $0.key)], value: $0.value) }

@@ -79,7 +79,8 @@ package final class CaseMonitor: Sendable {
         defer {
             for (app, count) in counts.sorted(by: { $0.key < $1.key }) {
                 logger.warning(
-                    "Refund cases have expired without an answer", metadata: ["app": "\(app)", "cases": "\(count)"])
+                    "Refund cases have expired without an answer",
+                    metadata: ["app": "\(app)", "cases": .stringConvertible(count)])
             }
         }
         var expired: [RefundCase]
@@ -163,7 +164,7 @@ struct CaseWarner: Sendable {
             "A refund case is still without an answer that Apple has accepted",
             metadata: [
                 "app": "\(refundCase.app)", "environment": "\(refundCase.environment.rawValue)",
-                "case": "\(refundCase.id)", "minutesLeft": "\(Int(left / 60))",
+                "case": "\(refundCase.id)", "minutesLeft": .stringConvertible(Int(left / 60)),
             ])
     }
 }

@@ -116,7 +116,8 @@ package final class SteadyClock: Sendable {
 
     private func tell(_ wasCertain: Bool, shift: TimeInterval, lead: TimeInterval) {
         let metadata: Logger.Metadata = [
-            "machine_ahead_seconds": "\(Int(lead.rounded()))", "time_corrected_seconds": "\(Int(shift.rounded()))",
+            "machine_ahead_seconds": .stringConvertible(Int(lead.rounded())),
+            "time_corrected_seconds": .stringConvertible(Int(shift.rounded())),
         ]
         if abs(lead) > Self.tolerance {
             logger.error(
@@ -145,7 +146,7 @@ package final class SteadyClock: Sendable {
         if let jump {
             logger.warning(
                 "The machine's clock has jumped; nothing is sent or ends by a deadline until Apple tells the time",
-                metadata: ["seconds": "\(Int(jump.rounded()))"])
+                metadata: ["seconds": .stringConvertible(Int(jump.rounded()))])
             changes.send()
         }
         return value

@@ -223,7 +223,8 @@ extension DeliveryDispatcher {
         }
         if count > 0 {
             logger.notice(
-                "Deliveries whose attempt was interrupted are queued again", metadata: ["count": "\(count)"])
+                "Deliveries whose attempt was interrupted are queued again",
+                metadata: ["count": .stringConvertible(count)])
         }
         round.recovery = clock.monotonicNow() + policy.lease
     }
@@ -303,7 +304,7 @@ extension DeliveryDispatcher {
         if concluded == nil {
             logger.error(
                 "A delivery was claimed by somebody else while it was attempted",
-                metadata: ["delivery": "\(delivery.id)", "accepted": "\(isAccepted)"])
+                metadata: ["delivery": "\(delivery.id)", "accepted": .stringConvertible(isAccepted)])
         }
         if concluded != nil { waiters.post(delivery) }
         state.withLock { $0.underWay -= 1 }

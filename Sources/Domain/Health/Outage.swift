@@ -42,7 +42,7 @@ package final class Outage: Sendable {
             defer { state = nil }
             return state
         }
-        if let over { logger.notice(ended, metadata: ["failures": "\(over.failures)"]) }
+        if let over { logger.notice(ended, metadata: ["failures": .stringConvertible(over.failures)]) }
     }
 }
 

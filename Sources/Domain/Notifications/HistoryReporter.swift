@@ -36,7 +36,9 @@ struct HistoryReporter: Sendable {
     func found(_ count: Int, of app: String) {
         logger.notice(
             "Apple's notification history held what had not come in",
-            metadata: ["app": "\(app)", "environment": "\(environment.rawValue)", "notifications": "\(count)"])
+            metadata: [
+                "app": "\(app)", "environment": "\(environment.rawValue)", "notifications": .stringConvertible(count),
+            ])
     }
 
     /// Tells that all searches of the environment wait.
@@ -88,7 +90,7 @@ struct HistoryReporter: Sendable {
             "ALARM: Apple's notification history holds what does not verify as the app's; it is in quarantine, and verified anew each day and at the next start",
             metadata: [
                 "apps": "\(names(outcomes))", "fault": "\(fault)",
-                "notifications": "\(outcomes.reduce(0) { $0 + $1.unverified })",
+                "notifications": .stringConvertible(outcomes.reduce(0) { $0 + $1.unverified }),
             ])
     }
 

@@ -145,7 +145,10 @@ package final class NotificationProcessor: Sendable {
 // MARK: One notification
 
 extension NotificationProcessor {
-    private func apply(_ stored: StoredNotification) async throws(ServiceError) {
+    /// Applies a notification at once, however long its next try would be away; one that is applied already changes nothing.
+    ///
+    /// - Throws: what keeps it from being applied.
+    func apply(_ stored: StoredNotification) async throws(ServiceError) {
         let notification = stored.notification
         let now = clock.now()
         let applied = try await store.process(stored, newCaseID: makeID(now), at: now)

@@ -130,6 +130,21 @@ extension NotificationQuarantine {
         try await store.quarantined(after: position, limit: limit)
     }
 
+    /// One of them, with what it says it is about.
+    ///
+    /// - Throws: `notificationNotFound`, `storeUnavailable`.
+    package func entry(
+        at position: Int64
+    ) async throws(ServiceError) -> (notification: QuarantinedNotification, subject: NotificationSubject) {
+        guard position > 0, let found = try await store.quarantined(after: position - 1, limit: 1).first,
+            found.position == position
+        else {
+            throw ServiceError(
+                .notificationNotFound, "No notification in quarantine has this id; `GET /v1/quarantine` lists them.")
+        }
+        return (found.notification, verifier.subject(of: found.notification.signed))
+    }
+
     /// Verifies all of them anew as soon as the loop gets to it.
     package func retrySoon() { signal.wake() }
 
@@ -166,7 +181,7 @@ extension NotificationQuarantine {
         for (app, count) in released.sorted(by: { $0.key < $1.key }) where count > 0 {
             logger.notice(
                 "What was in quarantine verifies now, and is applied",
-                metadata: ["app": "\(app)", "notifications": "\(count)"])
+                metadata: ["app": "\(app)", "notifications": .stringConvertible(count)])
         }
         return isThrough
     }
@@ -220,7 +235,7 @@ final class QuarantineAlarm: Sendable {
         }
         guard let suppressed else { return }
         var metadata: Logger.Metadata = ["app": "\(app)", "fault": "\(fault)"]
-        if suppressed > 0 { metadata["othersSinceLastAlarm"] = "\(suppressed)" }
+        if suppressed > 0 { metadata["othersSinceLastAlarm"] = .stringConvertible(suppressed) }
         logger.error(
             "ALARM: Apple signed a notification that does not fit the configuration; it is in quarantine, and Apple is asked to repeat it",
             metadata: metadata)

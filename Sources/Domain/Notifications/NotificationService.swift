@@ -85,6 +85,15 @@ package struct NotificationService: Sendable {
         return stored
     }
 
+    /// Applies a notification at once that waits for its next try, and tells what keeps it from being applied.
+    ///
+    /// - Returns: the notification as it is then.
+    /// - Throws: `notificationNotFound`, `storeUnavailable`, and what keeps it from being applied.
+    package func replay(app: App, uuid: String) async throws(ServiceError) -> StoredNotification {
+        try await processor.apply(try await notification(app: app, uuid: uuid))
+        return try await notification(app: app, uuid: uuid)
+    }
+
     /// A page of an app's notifications, latest recorded first, with the position of each.
     ///
     /// - Throws: `storeUnavailable`.
@@ -123,4 +132,7 @@ package protocol NotificationVerifier: Sendable {
 
     /// What a signed notification says of itself, unverified; nothing where it cannot be read.
     func claims(of signed: String) -> NotificationClaims
+
+    /// What a signed notification says it is about, unverified; nothing where it cannot be read.
+    func subject(of signed: String) -> NotificationSubject
 }

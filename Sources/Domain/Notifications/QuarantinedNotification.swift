@@ -62,6 +62,17 @@ package struct NotificationClaims: Sendable, Equatable {
     }
 }
 
+/// What a signed notification says it is about, to be compared with the configuration; nothing of it is verified.
+package struct NotificationSubject: Sendable, Equatable {
+    package var bundleID: String?
+    package var appAppleID: Int64?
+    /// Apple's `notificationType` and `subtype`.
+    package var type: String?
+    package var subtype: String?
+
+    package init() {}
+}
+
 /// How many notifications are kept that do not verify.
 package struct QuarantineBound: Sendable, Equatable {
     package let perApp: Int

@@ -5,6 +5,7 @@ package import HummingbirdCore
 package import Logging
 package import Metrics
 package import NIOCore
+import TraceContext
 
 /// An Apple-compatible door: Apple's paths, bodies, statuses and error bodies for the programs of one environment.
 ///
@@ -48,6 +49,16 @@ package struct AppleProxyHandler: Sendable {
     package func respond(
         to request: Request, from channel: any Channel, slot: (any RequestSlot)? = nil
     ) async -> Response {
+        await current.value.tracing.serve(request.method.rawValue, within: TraceParent(request.headers)) {
+            await answer(to: request, from: channel, slot: slot)
+        } shown: {
+            $0.record.traced
+        }.response
+    }
+
+    private func answer(
+        to request: Request, from channel: any Channel, slot: (any RequestSlot)?
+    ) async -> (response: Response, record: AccessRecord) {
         let (start, options) = (ContinuousClock.now, current.value)
         var record = AccessRecord(
             listener: options.name, method: request.method,
@@ -56,8 +67,10 @@ package struct AppleProxyHandler: Sendable {
         do {
             let finding = try authenticator.caller(of: request, from: channel, trusting: options.trustedProxies)
             if let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
-                return AppleProxyRefusal.overload(now: now())
+                let refusal = AppleProxyRefusal.overload(now: now())
                     .response(to: request, requestID: record.requestID, meter, clock)
+                record.status = refusal.status
+                return (refusal, record)
             }
             response = try await answer(request, channel, finding, options, deadline: start + options.deadline, &record)
         } catch let error as ServiceError {
@@ -76,7 +89,7 @@ package struct AppleProxyHandler: Sendable {
         record.duration = start.duration(to: .now)
         meter.count(record)
         accessLog.write(record)
-        return response
+        return (response, record)
     }
 
     private func answer(

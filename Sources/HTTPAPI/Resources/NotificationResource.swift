@@ -46,6 +46,15 @@ struct ReceivedNotificationRoutes: Sendable {
         }
     }
 
+    /// `POST …/notifications/{notificationUUID}:replay`: for operators.
+    func replay(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.fields().finish()
+        let stored = try await service.replay(app: app, uuid: try input.parameter("notificationUUID"))
+        return Answer.object(capacity: NotificationBody.capacity([stored])) {
+            NotificationBody.write(stored, includesSigned: false, to: &$0)
+        }
+    }
+
     /// `POST …/notifications`: one that came in elsewhere.
     func forward(_ app: App, _ input: RequestInput) async throws(ServiceError) -> Answer {
         var fields = try input.fields()

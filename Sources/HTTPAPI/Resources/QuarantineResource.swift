@@ -17,9 +17,25 @@ struct QuarantineRoutes: Sendable {
         let (entries, next) = page.page(found) { String($0.position) }
         return Answer.object(capacity: 256 + entries.count * 512) { writer in
             writer.memberArray("notifications") { writer in
-                for entry in entries { writer.object { Self.write(entry.notification, to: &$0) } }
+                for entry in entries { writer.object { Self.write(entry.notification, entry.position, to: &$0) } }
             }
             writer.memberIfPresent("nextPageToken", next)
+        }
+    }
+
+    /// `GET /v1/quarantine/{id}`: with what it says it is about, to be compared with the configuration.
+    func get(_ input: RequestInput) async throws(ServiceError) -> Answer {
+        try input.fields().finish()
+        let position = Int64(try input.parameter("id")) ?? 0
+        let (notification, subject) = try await quarantine.entry(at: position)
+        return Answer.object { writer in
+            Self.write(notification, position, to: &writer)
+            writer.memberObject("subject") { writer in
+                writer.memberOrNull("bundleId", subject.bundleID)
+                writer.memberOrNull("appAppleId", subject.appAppleID)
+                writer.memberOrNull("notificationType", subject.type)
+                writer.memberOrNull("subtype", subject.subtype)
+            }
         }
     }
 
@@ -31,7 +47,10 @@ struct QuarantineRoutes: Sendable {
     }
 
     /// Without what Apple signed, which is customers' and not verified.
-    private static func write(_ notification: QuarantinedNotification, to writer: inout JSONWriter) {
+    private static func write(
+        _ notification: QuarantinedNotification, _ position: Int64, to writer: inout JSONWriter
+    ) {
+        writer.member("id", String(position))
         writer.member("app", notification.app)
         writer.memberOrNull("notificationUUID", notification.claims.notificationUUID)
         writer.memberOrNull("environment", notification.claims.environment?.rawValue)

@@ -48,6 +48,8 @@ module AppReceipt "OpenSSL" $(sources AppReceipt)
 module AppStoreAPI "JSON" $(sources AppStoreAPI)
 module Curl "" $(sources Curl)
 module Domain "Logging" $(sources Domain)
+# Without what needs the tracing library.
+module TraceContext "" Sources/TraceContext/TraceParent.swift
 module HTTPAPI "Domain HTTPTypes JSON" $(sources HTTPAPI/Parsing)
 if [ -n "$(find "$build"/*.o $tests/*.swift "$tests/Resources/libFuzzer.swift" -newer "$build/fuzz" 2>&1)" ]; then
     echo "compiling the targets"

@@ -70,7 +70,7 @@ status=0
 "$python/st" --no-color run openapi.json --url "$api" --max-time "$seconds" --seed "$seed" || status=$?
 kill -0 "${pids[@]}" || fail "a program ended early"
 echo "Answers by route and status:"
-answered='.*"listener":"api","method":"\([A-Z]*\)".*"route":"\([^"]*\)","status":"\([0-9]*\)".*'
+answered='.*"listener":"api","method":"\([A-Z]*\)".*"route":"\([^"]*\)","status":\([0-9]*\).*'
 sed -n "s/$answered/\2 \1 \3/p" "$work/purser.log" | sort | uniq -c
 [ "$status" = 0 ] || echo "run-fuzz-api.sh: the API and its description differ; see above how to repeat it" >&2
 exit "$status"
