@@ -11,9 +11,10 @@ SOURCES := Package.swift Sources Tests deploy
 
 # What is built for debugging is built by `swift build` without flags, so that each target goes on where another has
 # stopped; what is optimised has flags and a folder of its own. The linker names each program by its content, so that its debug
-# symbols find it, and resolves everything before it runs, so that nothing of that can be changed afterwards.
+# symbols find it, and resolves everything before it runs, so that nothing of that can be changed afterwards; libraries are
+# looked for where the system has them, and not beside the program.
 RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release \
-    -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
+    --disable-local-rpath -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
 PROGRAMS := .build/debug
 
 # What the system must provide: package, how to tell that it is there, and what it is for.
@@ -201,6 +202,11 @@ CHECKS ?=
 .PHONY: test-systemd
 test-systemd: programs ## Hold the service under a real systemd, that of PURSER_SYSTEMD_RIG; CHECKS="hang|memory"
 	@Tests/IntegrationTests/Resources/systemd/run-systemd.sh $(PROGRAMS) "$(CHECKS)"
+
+.PHONY: test-deb
+test-deb: ## Install, upgrade, remove and purge what `make deb` has made under a real systemd, that of PURSER_SYSTEMD_RIG; CHECKS=
+	@ls $(DEB)/purser_*.deb >/dev/null
+	@Tests/IntegrationTests/Resources/systemd/run-package.sh $(DEB) "$(CHECKS)"
 
 .PHONY: permutations
 permutations: build ## Let facts about a purchase arrive in tens of thousands of orders, and compare every end with a model

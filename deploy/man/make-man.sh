@@ -18,6 +18,8 @@ trap 'rm -rf "$pages"' EXIT
 swiftc -parse-as-library -swift-version 6 -warnings-as-errors "$root/deploy/man/Pages.swift" -o "$pages/pages"
 for program in purser appstore-simulator; do
     "$pages/pages" command "$bin/$program" "$root/docs/operations.md" "$day" "$version" >"$out/$program.1"
-    for shell in bash zsh fish; do "$bin/$program" --generate-completion-script "$shell" >"$out/$program.$shell"; done
+    # It is read by a shell that runs, so it names none.
+    "$bin/$program" --generate-completion-script bash | sed '1{/^#!/d}' >"$out/$program.bash"
+    for shell in zsh fish; do "$bin/$program" --generate-completion-script "$shell" >"$out/$program.$shell"; done
 done
 "$pages/pages" configuration "$root/docs/configuration.md" "$day" "$version" >"$out/purser.yaml.5"
