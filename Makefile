@@ -208,6 +208,17 @@ test-deb: ## Install, upgrade, remove and purge what `make deb` has made under a
 	@ls $(DEB)/purser_*.deb >/dev/null
 	@Tests/IntegrationTests/Resources/systemd/run-package.sh $(DEB) "$(CHECKS)"
 
+.PHONY: check-kubernetes
+check-kubernetes: programs ## Hold deploy/kubernetes against the schemas of Kubernetes, which are fetched for it
+	python3 -m venv .build/kubernetes
+	.build/kubernetes/bin/pip install --quiet kubernetes-validate
+	@Tests/IntegrationTests/Resources/run-kubernetes.sh $(PROGRAMS) .build/kubernetes
+
+.PHONY: check-container
+check-container: release ## Run the steps of deploy/container/Containerfile in a root that mmdebstrap makes, as root, and what comes of them
+	@command -v mmdebstrap >/dev/null || { echo "mmdebstrap is missing: install the package mmdebstrap" >&2; exit 1; }
+	@Tests/IntegrationTests/Resources/run-container.sh .build-release/release
+
 .PHONY: permutations
 permutations: build ## Let facts about a purchase arrive in tens of thousands of orders, and compare every end with a model
 	PERMUTATIONS=long swift test --skip-build --disable-xctest --filter PermutationTests
