@@ -7,13 +7,16 @@ SHELL := /bin/bash
 # With KEEP=1 `make demo` leaves what it started running.
 KEEP ?=
 
-SOURCES := Package.swift Sources Tests
+SOURCES := Package.swift Sources Tests deploy
 
 # What is built for debugging is built by `swift build` without flags, so that each target goes on where another has
-# stopped; what is optimised has flags and a folder of its own.
+# stopped; what is optimised has flags and a folder of its own. The linker names each program by its content, so that its debug
+# symbols find it, and resolves everything before it runs, so that nothing of that can be changed afterwards; libraries are
+# looked for where the system has them, and not beside the program.
+RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release \
+    --disable-local-rpath -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
 # What `purser version` tells of where it comes from.
 COMMIT = PURSER_COMMIT=$$(git rev-parse --verify --quiet HEAD || true)
-RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release
 PROGRAMS := .build/debug
 
 # What the system must provide: package, how to tell that it is there, and what it is for.
@@ -70,6 +73,30 @@ release: deps ## Build both programs optimised, with the Swift runtime linked in
 programs: deps
 	swift build --product purser
 	swift build --product appstore-simulator
+
+.PHONY: man
+man: programs ## Write the manual pages and the completions of bash, zsh and fish into .build/man
+	deploy/man/make-man.sh $(PROGRAMS) .build/man
+	@ls .build/man
+
+# In a folder of its own, which is emptied.
+DEB := .build-deb
+
+.PHONY: deb
+deb: release ## Make the Debian packages, with debug symbols apart, into .build-deb, and have lintian look at them
+	@missing=(); \
+	for tool in dh:debhelper lintian:lintian; do \
+	    command -v "$${tool%%:*}" >/dev/null || missing+=("$${tool#*:}"); \
+	done; \
+	if [ $${#missing[@]} -gt 0 ]; then \
+	    echo "Installing with apt-get, to make packages: $${missing[*]}"; \
+	    as_root=; if [ "$$(id -u)" -ne 0 ]; then as_root=sudo; fi; \
+	    $$as_root apt-get -q update; \
+	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends "$${missing[@]}" \
+	        </dev/null; \
+	fi
+	deploy/debian/build-deb.sh .build-release $(DEB)
+	lintian --allow-root --fail-on error,warning --display-info $(DEB)/*.changes
 
 .PHONY: test
 test: build ## Run every test
@@ -178,6 +205,22 @@ CHECKS ?=
 test-systemd: programs ## Hold the service under a real systemd, that of PURSER_SYSTEMD_RIG; CHECKS="hang|memory"
 	@Tests/IntegrationTests/Resources/systemd/run-systemd.sh $(PROGRAMS) "$(CHECKS)"
 
+.PHONY: test-deb
+test-deb: ## Install, upgrade, remove and purge what `make deb` has made under a real systemd, that of PURSER_SYSTEMD_RIG; CHECKS=
+	@ls $(DEB)/purser_*.deb >/dev/null
+	@Tests/IntegrationTests/Resources/systemd/run-package.sh $(DEB) "$(CHECKS)"
+
+.PHONY: check-kubernetes
+check-kubernetes: programs ## Hold deploy/kubernetes against the schemas of Kubernetes, which are fetched for it
+	python3 -m venv .build/kubernetes
+	.build/kubernetes/bin/pip install --quiet kubernetes-validate
+	@Tests/IntegrationTests/Resources/run-kubernetes.sh $(PROGRAMS) .build/kubernetes
+
+.PHONY: check-container
+check-container: release ## Run the steps of deploy/container/Containerfile in a root that mmdebstrap makes, as root, and what comes of them
+	@command -v mmdebstrap >/dev/null || { echo "mmdebstrap is missing: install the package mmdebstrap" >&2; exit 1; }
+	@Tests/IntegrationTests/Resources/run-container.sh .build-release/release
+
 .PHONY: permutations
 permutations: build ## Let facts about a purchase arrive in tens of thousands of orders, and compare every end with a model
 	PERMUTATIONS=long swift test --skip-build --disable-xctest --filter PermutationTests
@@ -219,4 +262,4 @@ bench: deps ## Measure against the references of docs/performance.md, on an idle
 
 .PHONY: clean
 clean: ## Remove everything that was built
-	rm -rf .build .build-release .build-address .build-thread
+	rm -rf .build .build-release .build-deb .build-address .build-thread

@@ -148,19 +148,33 @@ package actor Listener: Service {
         if case .idle = state { _ = try await bind() }
         guard case .bound(let channel) = state else { throw error(.alreadyUsed) }
         state = .ended
-        let connections = connections
+        let (connections, loops) = (connections, eventLoopGroup.makeIterator().map { $0 })
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 await serve(channel)
             } onGracefulShutdown: {
-                connections.give(.drain)
-                channel.close(promise: nil)
+                Self.endAccepting(channel, once: loops) { connections.give(.drain) }
             }
         } onCancel: {
             connections.give(.abort)
             channel.close(promise: nil)
         }
         if connections.order == nil { throw error(.closedUnexpectedly) }
+    }
+
+    /// Accepts nothing more, and closes the socket once all that was accepted is set up.
+    ///
+    /// NIO drops a connection that is not when the socket closes, with the request that it has sent. Each loop sets up what it
+    /// was given before it comes to what it is given here.
+    private static func endAccepting(
+        _ channel: any Channel, once loops: [any EventLoop], _ isOver: @escaping @Sendable () -> Void
+    ) {
+        channel.setOption(.autoRead, value: false).flatMap {
+            EventLoopFuture.andAllComplete(loops.map { $0.submit {} }, on: channel.eventLoop)
+        }.whenComplete { _ in
+            isOver()
+            channel.close(promise: nil)
+        }
     }
 
     private func serve(_ channel: any Channel) async {

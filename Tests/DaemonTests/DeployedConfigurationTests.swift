@@ -11,10 +11,11 @@ import Testing
 struct DeployedConfigurationTests {
     private static let path = "deploy/config/purser.yaml"
 
+    private static let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     private func text(_ path: String = path) throws -> String {
-        let repository = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try String(contentsOf: repository.appending(path: path), encoding: .utf8)
+        try String(contentsOf: Self.repository.appending(path: path), encoding: .utf8)
     }
 
     @Test func theDefaultFileIsValidAsItIs() throws {
@@ -147,7 +148,9 @@ struct DeployedConfigurationTests {
         #expect(unit.contains("RestartPreventExitStatus=\(CommandOutcome.Status.configuration.rawValue)"))
         for key in configuration.keys where key.source == .credential {
             let name = URL(filePath: key.path).lastPathComponent
-            #expect(unit.contains { $0.hasPrefix("LoadCredential=\(name):") })
+            // Not in force: a file that is not there would keep every other installation from starting.
+            #expect(unit.contains { $0.hasPrefix("#   LoadCredential=\(name):") })
+            #expect(!unit.contains { $0.hasPrefix("LoadCredential") })
         }
         // The default socket is in the folder that the unit makes.
         #expect(configuration.listeners.admin?.address.description == "unix:/run/purser/admin.sock")
@@ -155,5 +158,20 @@ struct DeployedConfigurationTests {
         let stop = unit.compactMap { $0.wholeMatch(of: /TimeoutStopSec=(\d+)s/).flatMap { Int($0.output.1) } }
         let shutdown = configuration.shutdown
         #expect(stop.count == 1 && .seconds(stop.first ?? 0) > shutdown.drainDelay + shutdown.timeout)
+    }
+
+    @Test func `the package is of this version`() throws {
+        #expect(try text("deploy/debian/changelog").hasPrefix("purser (\(Version.text)-"))
+    }
+
+    @Test func `whoever removes the package stops every unit that it brings`() throws {
+        let folder = Self.repository.appending(path: "deploy/systemd")
+        let units = try FileManager.default.contentsOfDirectory(atPath: folder.path).filter {
+            // A backup that runs ends by itself.
+            $0.contains(".") && $0 != "purser-backup.service"
+        }
+        #expect(units.count > 5)
+        let stops = try text("deploy/debian/purser.prerm")
+        for unit in units { #expect(stops.contains(" \(unit)"), "\(unit) runs on") }
     }
 }

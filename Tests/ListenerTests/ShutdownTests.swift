@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import HTTPTypes
 import HummingbirdCore
@@ -76,6 +77,37 @@ import Testing
             #expect(try await new.response().body == "GET /2 ")
             #expect(try await new.end().isEmpty)
         }
+    }
+
+    @Test func `who is accepted but not set up yet when the shutdown begins is answered, too`() async throws {
+        let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        let loops = group.makeIterator().map { $0 }
+        var configuration = ListenerConfiguration.patient()
+        configuration.lastRequestTimeout = Wait.limit
+        let listener = Listener(
+            configuration: configuration, answering: ListenerFixture.echo(behind: Gate()), eventLoopGroup: group,
+            logger: .quiet)
+        try await ListenerFixture.run(listener) { fixture in
+            // NIO gives loops in turns: the first to the socket, the second to the first connection.
+            let (release, blocked) = (DispatchSemaphore(value: 0), Gate())
+            defer { release.signal() }
+            loops[1].execute {
+                Task { await blocked.pass() }
+                release.wait()
+            }
+            await blocked.hasArrivals(1)
+            let client = try await fixture.connect()
+            try await client.request("GET", "/1")
+            // It is accepted, so the loop of the socket is not the one that stands still.
+            try await Wait.until("the connection is accepted") { listener.openConnections == 1 }
+            fixture.shutDown()
+            // Whatever the shutdown does at once on that loop is done.
+            try await loops[0].submit {}.get()
+            release.signal()
+            #expect(try await client.response().body == "GET /1 ")
+            #expect(try await client.end().isEmpty)
+        }
+        try await group.shutdownGracefully()
     }
 
     @Test(arguments: [false, true])

@@ -277,14 +277,15 @@ say "Metrics"
 printf "\n$ curl '%s/metrics' | grep '^purser_.*_total'\n" "$health"
 curl --silent --show-error "$health/metrics" | grep '^purser_.*_total'
 
+# Another customer, for the first calls of the README: a refund, and a refund request that waits for an answer.
+account=$(simulate POST /accounts '{"environment":"Sandbox"}' | member id)
+transaction=$(buy '"productId":"gems.100","type":"Consumable","price":4990,"currency":"EUR"')
+refunded=$(buy '"productId":"gems.500","type":"Consumable","price":19990,"currency":"EUR"')
+simulate POST "/transactions/$refunded/refund" '{"reason":1}' >/dev/null
+simulate POST "/transactions/$transaction/refund-request" '{"reason":"UNINTENDED_PURCHASE"}' >/dev/null
+follow case.opened
+
 if [ -n "$keep" ]; then
-    # Another customer, for the first calls of the README: a refund, and a refund request that waits for an answer.
-    account=$(simulate POST /accounts '{"environment":"Sandbox"}' | member id)
-    transaction=$(buy '"productId":"gems.100","type":"Consumable","price":4990,"currency":"EUR"')
-    refunded=$(buy '"productId":"gems.500","type":"Consumable","price":19990,"currency":"EUR"')
-    simulate POST "/transactions/$refunded/refund" '{"reason":1}' >/dev/null
-    simulate POST "/transactions/$transaction/refund-request" '{"reason":"UNINTENDED_PURCHASE"}' >/dev/null
-    follow case.opened
     say "Both are still running; Ctrl-C ends them. For the first calls of the README:"
     printf 'api=%s/v1/apps/coins\n' "$api"
     printf 'auth="Authorization: Bearer %s"\n' "$token"
@@ -296,5 +297,27 @@ if [ -n "$keep" ]; then
     printf 'configuration %s/purser.yaml, logs %s/*.log\n' "$work" "$work"
     wait "${pids[@]}"
 else
+    say "The first calls of the README, as they stand there"
+    awk '/^## The first calls/ { inside = 1 } /^## / && !/The first calls/ { inside = 0 }
+        inside && /^```sh/ { block++; next } /^```/ { block = block == 2 ? 3 : block } inside && block == 2' \
+        "$(dirname "$0")/../../README.md" >"$work/first.sh"
+    calls=$(grep -c '^curl ' "$work/first.sh")
+    [ "$calls" -ge 5 ] || fail "the README has $calls first calls"
+    # The token goes through the environment of this shell alone, and what curl gets by a file.
+    # `-H` takes what stands in a file, too: so the token is in no process's arguments.
+    answered=$(
+        auth=@$work/authorization
+        api=$api/v1/apps/coins
+        asked=0
+        curl() {
+            command curl --fail-with-body --silent --show-error --max-time 30 "$@" >>"$work/first.log" || exit 1
+            asked=$((asked + 1))
+        }
+        # shellcheck source=/dev/null
+        source "$work/first.sh"
+        echo "$asked"
+    ) || fail "a first call of the README is not answered"
+    [ "$answered" = "$calls" ] || fail "$answered of $calls first calls were answered"
+    echo "$answered calls, all answered with success"
     say "Done; stopping both"
 fi

@@ -1,7 +1,7 @@
-# Sourced by checks.sh: an installation as docs/operations.md has it, in front of the simulator, and what is asked of it.
+# Sourced by checks.sh and package-checks.sh: an installation as docs/operations.md has it, in front of the simulator, and what is asked of it.
 #   Before: `set -euo pipefail`, and `pack`, the folder with everything.
 
-bin=$pack/programs
+bin=${bin:-$pack/programs}
 # shellcheck source=../stage.sh
 source "$pack/stage.sh"
 unset WAIT_SECONDS
@@ -20,12 +20,24 @@ install_libraries() {
     ! ldd "$bin/purser" "$bin/appstore-simulator" 2>&1 | grep -E 'not found' >&2 || fail "our programs do not run on this machine"
 }
 
+# As `systemctl edit purser` would.
+use_credential() {
+    install -d -m 0755 /etc/systemd/system/purser.service.d
+    printf '[Service]\nLoadCredential=coins.p8:/etc/purser/coins.p8\n' >/etc/systemd/system/purser.service.d/keys.conf
+}
+
 install_purser() {
     install -m 0755 "$bin/purser" /usr/bin/purser
+    install -m 0644 "$pack/purser.service" /etc/systemd/system/purser.service
+    configure
+}
+
+# Writes the configuration, and puts what it names beside it.
+configure() {
     install -d -m 0755 /etc/purser
     install -m 0644 "$work/simulator/root.pem" "$work/simulator/tls-ca.pem" /etc/purser/
     install -m 0400 "$work/key.p8" /etc/purser/coins.p8
-    install -m 0644 "$pack/purser.service" /etc/systemd/system/purser.service
+    use_credential
     cat >/etc/purser/purser.yaml <<YAML
 store: sqlite:/var/lib/purser/purser.db
 listeners:
@@ -43,7 +55,7 @@ apps:
 callers:
   billing:
     tokenSHA256: "$digest"
-    scopes: { coins: ["consumption:write", "consumption:read", "receipts:write", "transactions:read"] }
+    scopes: { coins: ["consumption:write", "consumption:read", "receipts:write", "transactions:read", "links:write"] }
 YAML
     systemctl daemon-reload
 }
@@ -51,6 +63,12 @@ YAML
 # Puts everything in place, but does not start it.
 install_everything() {
     install_libraries
+    play_apple
+    install_purser
+}
+
+# Starts the simulator, with an app, an account and a key of ours, and makes a caller's token.
+play_apple() {
     start_simulator
     make_key "$issuer"
     simulate PUT /apps/com.example.coins "{\"appAppleId\":1234567890,\"issuerId\":\"$issuer\"}" >/dev/null
@@ -58,7 +76,6 @@ install_everything() {
     make_token
     # The token goes through a file, so that it is in no process's arguments.
     (umask 077; echo "Authorization: Bearer $(<"$work/token")" >"$work/authorization")
-    install_purser
 }
 
 # ---- what the service manager knows
