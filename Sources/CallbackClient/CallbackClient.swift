@@ -7,19 +7,24 @@ import Metrics
 package struct CallbackClient: CallbackTransport {
     /// Connections to one host at a time: as many as there can be transfers, so that nobody waits for another's answer.
     private static let maximumTransfers = 1000
-    /// Of an answer nothing is read but its status.
+    /// Of an answer nothing is read but its status and `Retry-After`.
     private static let maximumAnswerBytes = 65_536
 
     private let client: CurlClient
     private let timeout: Duration
+    private let now: WallClock
     private let factory: any MetricsFactory
 
     /// - Parameters:
     ///   - client: made with ``configuration(_:certificateAuthorityFile:userAgent:)``.
     ///   - policy: how long a receiver has.
+    ///   - now: the time of day, for receivers that ask to be left alone until a time.
     ///   - factory: makes the metrics.
-    package init(client: CurlClient, policy: CallbackPolicy, factory: any MetricsFactory) {
+    package init(
+        client: CurlClient, policy: CallbackPolicy, now: @escaping WallClock, factory: any MetricsFactory
+    ) {
         self.client = client
+        self.now = now
         timeout = policy.timeout
         self.factory = factory
     }
@@ -47,7 +52,7 @@ package struct CallbackClient: CallbackTransport {
         do throws(CurlError) {
             let response = try await client.perform(request)
             count(message.app, "\(response.status / 100)xx")
-            return .status(response.status)
+            return .status(response.status, retryAfter: response.headers.retryAfter(at: now()))
         } catch {
             switch error.kind {
             case .cancelled, .shutDown: return .cancelled

@@ -82,7 +82,7 @@ struct Adapters: Sendable {
             credentials: try await Access.Credentials(store: store),
             callbacks: CallbackDelivery(
                 transport: CallbackClient(
-                    client: callbackCurl, policy: configuration.callbacks.policy, factory: metrics),
+                    client: callbackCurl, policy: configuration.callbacks.policy, now: clock.now, factory: metrics),
                 secrets: CallbackSecretSealer(vault: vault), encoder: CallbackBodies()),
             clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
