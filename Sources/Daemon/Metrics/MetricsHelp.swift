@@ -32,6 +32,10 @@ enum MetricsHelp {
             "Time until the next deadline of an open case, below zero once it has passed; +Inf without one.",
         "purser_refund_decisions":
             "Decisions of Apple's about refunds, by app, environment, outcome, and the preference of the answer that Apple had accepted, or none.",
+        "purser_refund_requests_week":
+            "Refund requests that Apple signed within the last seven days, by app, environment, what became of the answer (open, inTime, late, silent) and why it is silent, or none.",
+        "purser_refund_outcomes_week":
+            "Refund requests that Apple signed within the last seven days, by app, environment and what Apple decided.",
         "purser_clock_in_doubt":
             "1 while nobody can tell whether the machine's clock is right, so that nothing is sent, else 0.",
         "purser_clock_machine_ahead_seconds":
