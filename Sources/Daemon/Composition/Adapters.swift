@@ -63,7 +63,7 @@ struct Adapters: Sendable {
         client = AppStoreClient(
             configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
             budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
-            releases: store, clock: clock, meter: meter, logger: logger)
+            releases: store, answers: store, clock: clock, meter: meter, logger: logger)
         custodian = KeyCustodian(
             ring: keys, vault: vault, store: store, minter: minter, probe: client, audit: audit,
             settings: KeyCustodian.Settings(

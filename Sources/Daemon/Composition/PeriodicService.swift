@@ -177,6 +177,7 @@ struct RetentionRound<C: Clock<Duration>>: Sendable {
                 "notifications": "\(removed.notifications)", "deliveries": "\(removed.deliveries)",
                 "cases": "\(removed.cases)", "attempts": "\(removed.attempts)", "events": "\(removed.events)",
                 "quarantined": "\(removed.quarantined)", "idempotencyKeys": "\(removed.idempotencyKeys)",
+                "receipts": "\(removed.receipts)", "usage": "\(removed.usage)", "answers": "\(removed.answers)",
             ])
     }
 }
@@ -190,6 +191,9 @@ extension RetentionResult {
         events += other.events
         idempotencyKeys += other.idempotencyKeys
         quarantined += other.quarantined
+        receipts += other.receipts
+        usage += other.usage
+        answers += other.answers
     }
 }
 

@@ -19,6 +19,8 @@ enum MetricsHelp {
             "Calls to Apple that were not made, by cause: exhausted, unfair, quota, or apple, which asked to wait.",
         "purser_budget_remaining_calls":
             "What is left of a limit of calls to Apple that was used in the last hour, by app, environment and endpoint.",
+        "purser_answers_dropped":
+            "Answers of Apple's about purchases that are not kept for `source=stored`: too many came at once, or the store was away.",
         "purser_verifications": "Signed data checked, by result.",
         "purser_notifications":
             "Notifications that came in or were verified anew, by app, type and what became of them.",
