@@ -17,6 +17,7 @@ extension AppStoreClient: AppStoreGateway {
                 .appleAnswerInvalid, "Apple's answer is about another transaction than was asked for.",
                 cause: "transactionId differs from the one in the request")
         }
+        answers.note(AppleAnswer(app: call.app.slug, transaction: transaction))
         return transaction
     }
 

@@ -13,7 +13,9 @@ extension AppStoreClient: SubscriptionGateway {
         for item in answer.data ?? [] {
             groups.append(try group(item, from: .init(app: call.app, environment: environment)))
         }
-        return SubscriptionStatuses(groups: groups, environment: environment)
+        let found = SubscriptionStatuses(groups: groups, environment: environment)
+        for entry in found.subscriptions { answers.note(AppleAnswer(app: call.app.slug, entry)) }
+        return found
     }
 
     private func group(
@@ -73,5 +75,17 @@ extension AppStoreClient: SubscriptionGateway {
             requestIdentifier: answer.requestIdentifier, isComplete: try required(answer.complete, "complete"),
             completeDate: answer.completeDate, succeededCount: answer.succeededCount,
             failedCount: answer.failedCount)
+    }
+}
+
+extension AppleAnswer {
+    /// What an answer about subscriptions says of one.
+    fileprivate init(app: String, _ entry: GroupedSubscription) {
+        let subscription = entry.subscription
+        self.init(
+            app: app, transaction: subscription.transaction,
+            standing: Standing(
+                status: subscription.status, subscriptionGroupIdentifier: entry.subscriptionGroupIdentifier,
+                renewalInfo: subscription.renewalInfo, signedDate: subscription.transaction.signedDate))
     }
 }

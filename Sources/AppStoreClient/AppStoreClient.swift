@@ -21,13 +21,15 @@ package final class AppStoreClient: Sendable {
     let decoder: SignedDataDecoder
     let environments: EnvironmentMemory
     let tracing: TraceScope
+    /// What is answered about purchases, for when Apple cannot be asked.
+    let answers: AnswerMemory
     private let acceptance: TokenAcceptance
 
     package init(
         configuration: UpstreamConfiguration, client: CurlClient, tokens: any TokenSource, budget: any CallBudget,
         verifier: SignedDataVerifier, memory: any TransactionMemory, releases: any ReleaseMemory,
-        retries: RetryPolicy = RetryPolicy(), breaker: CircuitBreakerPolicy = .standard, clock: ServiceClock,
-        meter: UpstreamMeter, tracing: TraceScope = TraceScope(), logger: Logger
+        answers: any AppleAnswerStore, retries: RetryPolicy = RetryPolicy(), breaker: CircuitBreakerPolicy = .standard,
+        clock: ServiceClock, meter: UpstreamMeter, tracing: TraceScope = TraceScope(), logger: Logger
     ) {
         transport = AppleTransport(configuration: configuration, client: client)
         self.tokens = tokens
@@ -44,14 +46,16 @@ package final class AppStoreClient: Sendable {
         self.tracing = tracing
         decoder = SignedDataDecoder(verifier: verifier, meter: meter)
         environments = EnvironmentMemory(store: memory, logger: logger)
+        self.answers = AnswerMemory(store: answers, clock: clock, factory: meter.factory, logger: logger)
     }
 
-    /// Writes to the store what answers have told since the last time: the environments of identifiers, and which apps have a
-    /// release in Production.
+    /// Writes to the store what answers have told since the last time: the environments of identifiers, what was
+    /// said of purchases, and which apps have a release in Production.
     ///
     /// To be called at intervals, and once when no more calls are made: no answer waits for it.
     package func saveMemory() async {
         await environments.save()
+        await answers.save()
         await acceptance.save()
     }
 }

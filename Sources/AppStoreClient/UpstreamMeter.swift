@@ -12,7 +12,7 @@ package final class UpstreamMeter: Sendable {
         let status: Int?
     }
 
-    private let factory: any MetricsFactory
+    let factory: any MetricsFactory
     private let calls: CounterSet<Call>
     private let retries: CounterSet<String>
     private let verifications: CounterSet<String>

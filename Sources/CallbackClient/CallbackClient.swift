@@ -8,25 +8,28 @@ package import TraceContext
 package struct CallbackClient: CallbackTransport {
     /// Connections to one host at a time: as many as there can be transfers, so that nobody waits for another's answer.
     private static let maximumTransfers = 1000
-    /// Of an answer nothing is read but its status.
+    /// Of an answer nothing is read but its status and `Retry-After`.
     private static let maximumAnswerBytes = 65_536
 
     private let client: CurlClient
     private let timeout: @Sendable () -> Duration
+    private let now: WallClock
     private let factory: any MetricsFactory
     private let tracing: TraceScope
 
     /// - Parameters:
     ///   - client: made with ``configuration(_:certificateAuthorityFile:userAgent:)``.
     ///   - timeout: how long a receiver has, at present.
+    ///   - now: the time of day, for receivers that ask to be left alone until a time.
     ///   - factory: makes the metrics.
     ///   - tracing: makes spans of posts.
     package init(
-        client: CurlClient, timeout: @escaping @Sendable () -> Duration, factory: any MetricsFactory,
-        tracing: TraceScope = TraceScope()
+        client: CurlClient, timeout: @escaping @Sendable () -> Duration, now: @escaping WallClock,
+        factory: any MetricsFactory, tracing: TraceScope = TraceScope()
     ) {
         self.client = client
         self.timeout = timeout
+        self.now = now
         self.factory = factory
         self.tracing = tracing
     }
@@ -57,7 +60,7 @@ package struct CallbackClient: CallbackTransport {
     /// What the span of a post shows.
     private static func traced(_ answer: CallbackAnswer, _ message: CallbackMessage) -> TracedWork {
         var attributes: [(key: String, value: TracedWork.Attribute)] = [("purser.app", .text(message.app))]
-        guard case .status(let status) = answer else { return TracedWork("callback", attributes, hasFailed: true) }
+        guard case .status(let status, retryAfter: _) = answer else { return TracedWork("callback", attributes, hasFailed: true) }
         attributes.append(("http.response.status_code", .number(status)))
         return TracedWork("callback", attributes, hasFailed: !(200...299).contains(status))
     }
@@ -75,7 +78,7 @@ package struct CallbackClient: CallbackTransport {
         do throws(CurlError) {
             let response = try await client.perform(request)
             count(message.app, "\(response.status / 100)xx")
-            return .status(response.status)
+            return .status(response.status, retryAfter: response.headers.retryAfter(at: now()))
         } catch {
             switch error.kind {
             case .cancelled, .shutDown: return .cancelled

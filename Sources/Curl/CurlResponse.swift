@@ -95,8 +95,29 @@ package struct CurlHeaders: Sendable {
     ///
     /// Nil when there is none, or none that can be read.
     /// Source: RFC 9110 section 6.6.1; https://curl.se/libcurl/c/curl_getdate.html
-    package var date: Date? {
-        guard let text = self["Date"] else { return nil }
+    package var date: Date? { self["Date"].flatMap(Self.date) }
+
+    /// How long the server asks to be left alone: the `Retry-After` field, in seconds or as a date, which counts from the answer's
+    /// own `Date`, so that clocks which differ do no harm.
+    ///
+    /// Nil when there is none, or none that can be read; never negative. Apple's API gives milliseconds in it, and is not meant here.
+    ///
+    /// `now`: when the answer came, where it does not say.
+    /// Source: RFC 9110 section 10.2.3
+    package func retryAfter(at now: Date) -> Duration? {
+        guard let text = self["Retry-After"] else { return nil }
+        if !text.isEmpty, text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }) {
+            return .seconds(Int64(text).map { Swift.min($0, Self.longestWait) } ?? Self.longestWait)
+        }
+        return Self.date(text).map { until in
+            .seconds(Swift.min(Swift.max(0, until.timeIntervalSince(date ?? now)), Double(Self.longestWait)))
+        }
+    }
+
+    /// What a longer wait counts as, in seconds: a year.
+    private static let longestWait: Int64 = 365 * 86_400
+
+    private static func date(_ text: String) -> Date? {
         let seconds = curl_getdate(text, nil)
         return seconds == -1 ? nil : Date(timeIntervalSince1970: TimeInterval(seconds))
     }

@@ -37,6 +37,20 @@ extension SQLiteStore {
         }
     }
 
+    package func oldestPendingEvent(callback id: String) async throws(ServiceError) -> Date? {
+        try await read("find the oldest event that a callback was not sent") { database in
+            guard let callback = try CallbackRow.fetch(id: id, from: database) else { return nil }
+            if let entry = try CallbackEntryRow.list(of: callback, from: database).first {
+                // What was erased meanwhile waits only to be forgotten.
+                return entry.event?.event.at ?? entry.firstFailedAt
+            }
+            let bounds = try EventRow.bounds(database)
+            return try CallbackNews(
+                of: callback, after: max(callback.position, bounds.forgotten), latest: bounds.latest, in: database
+            ).events.first?.event.at
+        }
+    }
+
     package func callbackSecrets(
         of callback: Callback, at now: Date
     ) async throws(ServiceError) -> [SealedSecretRecord] {

@@ -22,6 +22,7 @@ extension SQLiteStore: StoreMaintenance {
         }
         var result = RetentionResult()
         result.notifications = try await removeBoth(.notifications, policy.notifications)
+        result.answers = try await removeBoth(.answers, policy.notifications)
         result.quarantined = try await remove(.quarantined, policy.notifications, upTo: limit)
         result.quarantined += try await remove(.quarantineAtItsEnd, .zero, upTo: limit - result.quarantined)
         result.idempotencyKeys = try await remove(
@@ -73,6 +74,13 @@ extension Retention {
             SELECT position FROM notification
             WHERE \(reach.condition)receivedAt < ? AND processedAt IS NOT NULL
             ORDER BY receivedAt LIMIT ?)
+        """
+    })
+
+    static let answers = Retention(statement: { reach in
+        """
+        DELETE FROM appleAnswer WHERE position IN (
+            SELECT position FROM appleAnswer WHERE \(reach.condition)keptAt < ? ORDER BY keptAt LIMIT ?)
         """
     })
 

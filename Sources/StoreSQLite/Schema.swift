@@ -216,6 +216,9 @@ enum Schema {
         migrator.registerMigration("0025 retention of the Sandbox") { database in
             try database.execute(sql: retentionOfSandbox)
         }
+        migrator.registerMigration("0026 answers of Apple's") { database in
+            try database.execute(sql: appleAnswers)
+        }
         return migrator
     }
 

@@ -98,7 +98,7 @@ extension SQLiteStore: CallbackStore {
         try await read("count callbacks") { database in
             try CallbackRow.list(app: nil, from: database).map { callback in
                 CallbackStatus(
-                    app: callback.app, state: callback.state, pauseReason: callback.pauseReason,
+                    id: callback.id, app: callback.app, state: callback.state, pauseReason: callback.pauseReason,
                     waiting: try CallbackEntryRow.count(of: callback.id, in: database).waiting)
             }
         }

@@ -6,18 +6,20 @@ extension SQLiteStore: StoredStateStore {
     package func storedTransaction(
         app: String, id: String, environment: AppStoreEnvironment?
     ) async throws(ServiceError) -> Transaction? {
-        try await read("look for a transaction in notifications") { database in
+        try await read("look for a transaction in what is kept") { database in
             let told = try ToldPeriod.list(ofTransaction: id, app: app, in: database)
                 .filter { environment == nil || $0.environment == environment }
-            guard let newest = told.max(by: { $0.signedAt < $1.signedAt }) else { return nil }
-            return try newest.transaction(database)
+            let answered = try AppleAnswerRow.list(.transactionID, id, app: app, in: database).map(\.answer.transaction)
+                .filter { environment == nil || $0.environment == environment }
+            let newest = try told.max { $0.signedAt < $1.signedAt }?.transaction(database)
+            return ([newest].compactMap(\.self) + answered).max { $0.signedDate < $1.signedDate }
         }
     }
 
     package func storedSubscriptions(
         app: String, user: UserID, environment: AppStoreEnvironment?
     ) async throws(ServiceError) -> StoredSubscriptions {
-        try await read("look for a user's subscriptions in notifications") { database in
+        try await read("look for a user's subscriptions in what is kept") { database in
             var found = StoredSubscriptions()
             let names = try UserNames(of: user, app: app, in: database)
             let originals = try SubscriptionQuery.originals(of: names, app: app, in: database)
@@ -114,10 +116,16 @@ private enum SubscriptionQuery {
     /// The original transaction ids that a user's identifiers lead to, at most one more than are looked for.
     static func originals(of names: UserNames, app: String, in database: Database) throws -> [String] {
         var found: Set<String> = []
-        func collect(_ condition: String, _ values: [any DatabaseValueConvertible]) throws {
+        func collect(
+            _ condition: String, _ values: [any DatabaseValueConvertible],
+            from tables: [String] = ["notification", "appleAnswer"]
+        ) throws {
+            for table in tables { try collect(condition, values, table) }
+        }
+        func collect(_ condition: String, _ values: [any DatabaseValueConvertible], _ table: String) throws {
             let statement = try database.cachedStatement(
                 sql: """
-                    SELECT originalTransactionId FROM notification
+                    SELECT originalTransactionId FROM \(table)
                     WHERE app = ? AND \(condition) = ? AND +productType = ?
                     """)
             let type = ProductType.autoRenewableSubscription.rawValue
@@ -129,12 +137,14 @@ private enum SubscriptionQuery {
                 }
             }
         }
-        try collect("user", names.spellings.map(LinkRow.bytes))
+        // Answers are told to nobody when they come: the owner rule finds whose they are.
+        try collect("user", names.spellings.map(LinkRow.bytes), from: ["notification"])
         try collect("appAccountToken", names.tokens)
         for target in names.linked {
             switch target.kind {
             case .transactionId, .originalTransactionId: try collect(target.kind.rawValue, [target.value])
             case .appTransactionId:
+                try collect("appTransactionId", [target.value], from: ["appleAnswer"])
                 for environment in AppStoreEnvironment.allCases {
                     let known = try KnownIdentifierRow.identifiers(
                         ofAccount: target.value, app: app, environment,
@@ -148,25 +158,50 @@ private enum SubscriptionQuery {
         return found.sorted()
     }
 
-    /// A subscription in one environment; nil where no notification that is kept tells its status.
+    /// A subscription in one environment; nil where nothing that is kept tells its status.
     static func subscription(
         _ original: String, app: String, _ environment: AppStoreEnvironment, in database: Database
     ) throws -> StoredSubscription? {
         let told = try ToldPeriod.list(ofSubscription: original, app: app, in: database)
             .filter { $0.environment == environment }
+        let answered = try AppleAnswerRow.list(.originalTransactionID, original, app: app, in: database).map(\.answer)
+            .filter {
+                $0.transaction.environment == environment
+                    && $0.transaction.productType == .autoRenewableSubscription
+            }
         // A refund tells of an earlier period: status and period need not come from the same notification.
-        let period = told.max { ($0.purchaseDate, $0.signedAt) < ($1.purchaseDate, $1.signedAt) }
+        let period = try told.max { ($0.purchaseDate, $0.signedAt) < ($1.purchaseDate, $1.signedAt) }?
+            .transaction(database)
+        let latest = ([period].compactMap(\.self) + answered.map(\.transaction))
+            .max { ($0.purchaseDate, $0.signedDate) < ($1.purchaseDate, $1.signedDate) }
+        guard let latest else { return nil }
+        let toldStanding = try standing(told, database)
+        let answeredStanding = answered.compactMap(\.standing).max { $0.signedDate < $1.signedDate }
+        guard
+            let standing = [toldStanding, answeredStanding].compactMap(\.self)
+                .max(by: { $0.signedDate < $1.signedDate })
+        else { return nil }
+        let subscription = Subscription(
+            status: standing.status, originalTransactionID: original, transaction: latest,
+            renewalInfo: standing.renewalInfo)
+        return StoredSubscription(
+            entry: GroupedSubscription(
+                subscriptionGroupIdentifier: standing.subscriptionGroupIdentifier, subscription: subscription),
+            asOf: standing.signedDate)
+    }
+
+    /// The status in the notification that Apple signed last of those that tell one.
+    private static func standing(
+        _ told: [ToldPeriod], _ database: Database
+    ) throws -> AppleAnswer.Standing? {
         let newestFirst = told.sorted { ($0.notifiedAt, $0.position) > ($1.notifiedAt, $1.position) }
-        guard let transaction = try period?.transaction(database) else { return nil }
         for told in newestFirst.prefix(maximumLooks) {
             guard let (status, group) = try told.status(database),
                 let renewalInfo = try told.notification(database)?.renewalInfo
             else { continue }
-            let subscription = Subscription(
-                status: status, originalTransactionID: original, transaction: transaction, renewalInfo: renewalInfo)
-            return StoredSubscription(
-                entry: GroupedSubscription(subscriptionGroupIdentifier: group, subscription: subscription),
-                asOf: told.notifiedAt)
+            return AppleAnswer.Standing(
+                status: status, subscriptionGroupIdentifier: group, renewalInfo: renewalInfo,
+                signedDate: told.notifiedAt)
         }
         return nil
     }

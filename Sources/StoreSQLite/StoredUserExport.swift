@@ -74,6 +74,7 @@ extension UserFootprint {
         case .cases: cases.map { .id($0.id) }
         case .deliveries: deliveries.map { .id($0.delivery.id) }
         case .notifications: notifications.map { .position($0) }
+        case .appleAnswers: answers.map { .position($0) }
         case .quarantinedNotifications: quarantined.map { .position($0) }
         case .receipts: receipts.map { .position($0) }
         case .events: try positions(in: .event, database).map { .position($0) }
@@ -89,7 +90,7 @@ extension UserRecord {
         let record: UserRecord? =
             switch key {
             case .id(let id): try Self.fetch(part, id, app: app, of: user, from: database)
-            case .position(let position): try Self.fetch(part, position, app: app, from: database)
+            case .position(let position): try Self.fetch(part, position, app: app, of: user, from: database)
             }
         guard let record else { return nil }
         self = record
@@ -111,7 +112,7 @@ extension UserRecord {
     }
 
     private static func fetch(
-        _ part: UserInventory.Part, _ position: Int64, app: String, from database: Database
+        _ part: UserInventory.Part, _ position: Int64, app: String, of user: UserID, from database: Database
     ) throws -> UserRecord? {
         switch part {
         case .links:
@@ -124,6 +125,7 @@ extension UserRecord {
             try NotificationRow.list(
                 database, sql: "\(NotificationRow.columns) WHERE position = ?", arguments: [position]
             ).first.map { .notification($0.notification) }
+        case .appleAnswers: try AppleAnswerRow.fetch(position, from: database).map { .answer($0.answer) }
         case .quarantinedNotifications:
             try Row.fetchOne(
                 database.cachedStatement(sql: "SELECT * FROM quarantine WHERE position = ?"), arguments: [position]

@@ -35,6 +35,7 @@ private struct UserErasure {
         let isWithdrawalKept = try isWithdrawn(database)
         try UsageRow.remove(footprint.usage, from: database)
         try QuarantineRow.remove(footprint.quarantined, from: database)
+        try AppleAnswerRow.remove(footprint.answers, from: database)
         if isWithdrawalKept {
             for spelling in footprint.spellings {
                 try tombstones.leave(spelling, footprint.targets, app: app, in: database)
@@ -54,7 +55,8 @@ private struct UserErasure {
             links: links, consentRecords: records, cancelled: try again(ended.cancelled, database),
             sending: try again(ended.sending, database), deliveries: deliveries.count, cases: footprint.cases.count,
             notifications: footprint.notifications.count, receipts: footprint.receipts.count,
-            usage: footprint.usage.count, events: try footprint.apply("UPDATE event SET user = NULL", database),
+            usage: footprint.usage.count, answers: footprint.answers.count,
+            events: try footprint.apply("UPDATE event SET user = NULL", database),
             isWithdrawalKept: isWithdrawalKept, isRescissionKept: try isRescinded(database))
     }
 

@@ -43,6 +43,7 @@ struct UserFootprint {
     let cases: [RefundCase]
     let usage: [Int64]
     let notifications: [Int64]
+    let answers: [Int64]
     let quarantined: [Int64]
     let receipts: [Int64]
 
@@ -60,6 +61,8 @@ struct UserFootprint {
                 .union(linked.union(purchases).transactions),
             app: app, in: database)
         notifications = try NotificationRow.positions(of: spellings, tokens: tokens, app: app, in: database)
+        answers = try AppleAnswerRow.positions(
+            of: user, tokens: tokens, linked: linked, purchases: purchases, app: app, in: database)
         quarantined = try QuarantineRow.positions(of: linked.union(purchases), app: app, in: database)
         receipts = try ReceiptRow.positions(of: spellings, app: app, in: database)
     }

@@ -80,6 +80,6 @@ protocol Row: Sendable {
 enum RowCatalog {
     static let all: [any Row] = [
         FacadeRow(), VerificationRow(), RefundHistoryRow(), ConsumptionRow(), WebhookRow(), UpstreamClientRow(),
-        TokenRow(), FootprintRow(), GrowthRow(), OverloadRow(), AppReceiptRow(),
+        TokenRow(), FootprintRow(), GrowthRow(), OverloadRow(), AppReceiptRow(), UsageReportRow(),
     ]
 }

@@ -25,6 +25,7 @@ struct UpstreamFixture: Sendable {
         var budget = FakeBudget()
         var breaker = CircuitBreakerPolicy.standard
         var releases = InMemoryReleaseMemory()
+        var answers = InMemoryAppleAnswers()
         var offersHTTP2 = true
         /// Whose data the client trusts; nobody's when nil.
         var signer: TestSigner?
@@ -37,7 +38,8 @@ struct UpstreamFixture: Sendable {
                     maximumResponseBytes: 1 << 20),
                 client: curl, tokens: tokens, budget: budget,
                 verifier: signer?.verifier ?? SignedDataVerifier(roots: [], now: { TestClock.date }),
-                memory: InMemoryTransactionMemory(), releases: releases, retries: RetryPolicy(random: { 0 }),
+                memory: InMemoryTransactionMemory(), releases: releases, answers: answers,
+                retries: RetryPolicy(random: { 0 }),
                 breaker: breaker, clock: clock.service(steady),
                 meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
                 logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })

@@ -43,7 +43,7 @@ struct UpstreamMeterTests {
 }
 
 /// A metrics system that notes what it is asked for.
-private final class CountingFactory: MetricsFactory {
+final class CountingFactory: MetricsFactory {
     private struct State {
         var requests: [String] = []
         var counts: [String: Int64] = [:]

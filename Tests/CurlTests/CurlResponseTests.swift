@@ -1,4 +1,5 @@
 import Curl
+import Foundation
 import TestSupport
 import Testing
 
@@ -56,6 +57,31 @@ struct CurlResponseTests {
                 #expect(response.status == 302)
                 #expect(response.headers["location"] == "/elsewhere")
                 #expect(server.requests.map(\.path) == ["/here"])
+            })
+    }
+
+    /// RFC 9110 section 10.2.3; the server's own date is what one of a wait counts from.
+    @Test(
+        "A server's wish to be left alone is read as seconds and as a date",
+        arguments: [
+            ("120", Duration.seconds(120)), ("0", .zero), ("Fri, 31 Dec 1999 23:59:59 GMT", .seconds(59)),
+            ("Friday, 31-Dec-99 23:59:59 GMT", .seconds(59)), ("Fri Dec 31 23:59:59 1999", .seconds(59)),
+            ("Fri, 31 Dec 1999 23:58:59 GMT", .zero), ("99999999999999999999999", .seconds(365 * 86_400)),
+            ("Fri, 31 Dec 9999 23:59:59 GMT", .seconds(365 * 86_400)), ("soon", nil), ("-5", nil), ("1.5", nil),
+            ("", nil),
+        ])
+    func retryAfter(_ text: String, _ expected: Duration?) async throws {
+        let date = "Fri, 31 Dec 1999 23:59:00 GMT"
+        try await CurlFixture.run(
+            handler: { request in
+                let dates = request.path == "/dated" ? [("Date", date)] : []
+                return .init(status: 503, headers: [("Retry-After", text)] + dates)
+            },
+            during: { client, server in
+                let dated = try await client.perform(.patient(.get, "\(server.url)/dated"))
+                #expect(dated.headers.retryAfter(at: Date(timeIntervalSince1970: 0)) == expected)
+                let undated = try await client.perform(.patient(.get, server.url))
+                #expect(undated.headers.retryAfter(at: Date(timeIntervalSince1970: 946_684_740)) == expected)
             })
     }
 

@@ -109,7 +109,7 @@ struct DeployedConfigurationTests {
             let cells = line.split(separator: "|", omittingEmptySubsequences: false).map {
                 $0.trimmingCharacters(in: .whitespaces)
             }
-            guard cells.count >= 6, let key = cells[1].firstMatch(of: /^`([A-Za-z.]+)`/)?.1 else { return nil }
+            guard cells.count >= 6, let key = cells[1].firstMatch(of: /^`([A-Za-z0-9.]+)`/)?.1 else { return nil }
             return (String(key), cells[4].replacing("`", with: ""))
         }
         return Dictionary(rows) { first, _ in first }

@@ -63,6 +63,8 @@ struct CallbackTests {
         } during: { server in
             try await DaemonFixture.with(try Self.options(server)) { fixture in
                 let gems = try await fixture.customer().transaction
+                // What Apple says of the purchase itself comes before there is a callback.
+                try await fixture.event("notification.received", about: gems)
                 _ = try await Self.add(fixture, "\(server.url)/apple", "apple")
                 let (id, secret) = try await Self.add(fixture, "\(server.url)/events", "cloudevents")
                 let first = try #require(secret)
@@ -105,6 +107,35 @@ struct CallbackTests {
                 #expect(server.requests.isEmpty)
                 let body = #"{"url":"https://elsewhere.test/","format":"apple"}"#
                 #expect(try await fixture.send("POST", Self.callbacks, body: body).status == 400)
+            }
+        }
+    }
+
+    @Test func `a receiver's wish to be left alone is read, and a paused callback is a part that is not well`()
+        async throws
+    {
+        let until = "Fri, 31 Dec 1999 23:59:59 GMT"
+        try await LoopbackServer.run { _ in
+            .init(status: 503, headers: [("Retry-After", until), ("Date", "Fri, 31 Dec 1999 23:57:59 GMT")])
+        } during: { server in
+            var options = try Self.options(server)
+            options.hasDoors = true
+            try await DaemonFixture.with(options) { fixture in
+                let (id, _) = try await Self.add(fixture, "\(server.url)/events", "cloudevents")
+                let told = try await fixture.send("POST", "\(Self.callbacks)/\(id):test").json
+                #expect(told["failure"] == "the receiver answered 503, and asks to be left alone for 120 s", "\(told)")
+                func part() async throws -> JSONValue? {
+                    let report = try #require(
+                        await LocalClient(socket: fixture.adminSocket).send("GET", "/healthz", body: nil)?.json)
+                    return report["parts"]?.array?.first { $0["name"] == "callbacks" }
+                }
+                #expect(try await part()?["healthy"] == true)
+                let paused = try await fixture.send(
+                    "PATCH", "\(Self.callbacks)/\(id)", body: #"{"state":"paused"}"#)
+                #expect(paused.status == 200)
+                let unwell = try #require(try await part())
+                #expect(unwell["healthy"] == false)
+                #expect(unwell["detail"]?.string?.contains("\(Self.callbacks)/\(id) is paused") == true, "\(unwell)")
             }
         }
     }

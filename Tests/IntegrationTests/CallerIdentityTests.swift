@@ -148,7 +148,7 @@ struct CallerIdentityTests {
             #expect(await api.send("GET", "/v1/apps")?.status == 200)
             #expect(try await daemon.terminate() == 0)
             let served = daemon.log.text.split(separator: "\n").filter {
-                $0.contains("\"listener\":\"api\"") && $0.contains("\"status\":\"200\"")
+                $0.contains("\"listener\":\"api\"") && $0.contains("\"status\":200")
             }
             #expect(served.filter { $0.contains("\"caller\":\"shop\"") }.count == 2)
             #expect(served.filter { $0.contains("\"caller\":\"billing\"") }.count == 1)

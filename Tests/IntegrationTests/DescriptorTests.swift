@@ -36,7 +36,7 @@ struct DescriptorTests {
             let over = try #require(lines.first { $0.contains("New connections are accepted again") })
             let end = try JSONValue(parsing: Array(over.utf8))
             let (attempts, seconds) = (
-                end["attempts"]?.string.flatMap { Int($0) }, end["seconds"]?.string.flatMap { Int($0) }
+                end["attempts"]?.int64.map { Int($0) }, end["seconds"]?.int64.map { Int($0) }
             )
             // It rests for a tenth of a second after those of one turn; without that there are thousands a second.
             let rests = 10 * (try #require(seconds) + 1) + 1

@@ -1,5 +1,7 @@
 import AppStoreAPI
 import AppStoreSimulator
+import Daemon
+import Domain
 import Foundation
 import JSON
 import Testing
@@ -18,6 +20,9 @@ struct ExampleTests {
         #expect(names.count >= 9)
         var options = DaemonFixture.Options()
         options.hasDoors = true
+        var policy = CallbackPolicy()
+        policy.allowedHosts = ["shop.example.com"]
+        options.callbacks = CallbacksConfiguration(policy: policy, certificateAuthorityFile: nil)
         try await DaemonFixture.with(options) { fixture in
             let world = try await world(fixture)
             for name in names {

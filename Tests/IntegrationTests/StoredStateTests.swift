@@ -36,4 +36,27 @@ struct StoredStateTests {
             #expect(one["source"] == "stored" && one["verified"] == true)
         }
     }
+
+    @Test func `what Apple answered before is there as well, with the time at which it was signed`() async throws {
+        try await DaemonFixture.with { fixture in
+            let state = fixture.simulator.state
+            let account = try state.createAccount(in: .production).id
+            let bought = try fixture.buy(account, "gold", .autoRenewableSubscription)
+            let transaction = "\(DaemonFixture.app)/transactions/\(try #require(bought.transactionId))"
+            #expect(try await fixture.send("GET", "\(transaction)?source=stored").status == 404, "nobody has asked")
+            let live = try await fixture.send("GET", transaction).json
+            #expect(live["source"] == nil && live["asOf"] == nil)
+            try await Wait.until("the answer to be kept") {
+                try await fixture.send("GET", "\(transaction)?source=stored").status == 200
+            }
+            state.inject(Fault(.status(503)))
+            #expect(try await fixture.send("GET", transaction).status >= 500)
+            let stored = try await fixture.send("GET", "\(transaction)?source=stored").json
+            #expect(stored["source"] == "stored" && stored["transaction"] == live["transaction"])
+            let signed = try #require(live["transaction"]?["signedDate"]?.int64)
+            let asOf = try Date.ISO8601FormatStyle(includingFractionalSeconds: true)
+                .parse(try #require(stored["asOf"]?.string))
+            #expect(Int64((asOf.timeIntervalSince1970 * 1000).rounded()) == signed)
+        }
+    }
 }

@@ -8,7 +8,8 @@ import Testing
 /// Everything that is kept of a user, out of a whole daemon.
 struct UserExportTests {
     private static let parts = [
-        "links", "consent", "usage", "cases", "deliveries", "notifications", "quarantinedNotifications", "receipts",
+        "links", "consent", "usage", "cases", "deliveries", "notifications", "appleAnswers",
+        "quarantinedNotifications", "receipts",
         "events",
     ]
 
@@ -31,6 +32,11 @@ struct UserExportTests {
             let link = "\(DaemonFixture.app)/users/\(token)/links/transactionId/\(other)"
             #expect(try await fixture.send("PUT", link).status == 201)
             _ = try await fixture.requestRefund(of: other)
+            let asked = "\(DaemonFixture.app)/transactions/\(transaction)"
+            #expect(try await fixture.send("GET", asked).status == 200)
+            try await Wait.until("the answer to be kept") {
+                try await fixture.send("GET", "\(path):export").json["counts"]?["appleAnswers"] == 1
+            }
             let exported = try await fixture.send("GET", "\(path):export")
             #expect(exported.status == 200)
             let export = try exported.json
@@ -44,6 +50,8 @@ struct UserExportTests {
             #expect(export["cases"]?[0]?["owner"] == .string(user) && export["cases"]?[0]?["state"] == "answered")
             #expect(export["deliveries"]?[0]?["report"]?["refundPreference"] == "DECLINE")
             #expect(export["deliveries"]?[0]?["state"] == "accepted")
+            let answered = export["appleAnswers"]?[0]
+            #expect(answered?["transaction"]?["transactionId"] == .string(transaction) && answered?["status"] == .null)
             let told = export["notifications"]?.array ?? []
             #expect(told.contains { $0["notificationType"] == "CONSUMPTION_REQUEST" })
             #expect(told.allSatisfy { $0["signedPayload"]?.string?.split(separator: ".").count == 3 })

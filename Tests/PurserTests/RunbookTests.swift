@@ -26,7 +26,10 @@ struct RunbookTests {
 
     @Test func `a command that a document names is there, and takes the options that are named with it`() throws {
         for step in try Self.steps() {
-            let (command, rest) = Self.command(step.words)
+            // What the library adds of itself leads to a command as words do.
+            let words = step.words.first == "help" ? Array(step.words.dropFirst()) : step.words
+            guard !words.isEmpty else { continue }
+            let (command, rest) = Self.command(words)
             #expect(
                 ObjectIdentifier(command) != ObjectIdentifier(Purser.self), "\(step.testDescription): no such command")
             if let verb = rest.first, !command.configuration.subcommands.isEmpty, verb != "…" {

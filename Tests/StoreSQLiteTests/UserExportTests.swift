@@ -48,7 +48,8 @@ struct UserExportTests {
         }
         #expect(
             named == [
-                "acceptedToken.appAccountToken", "auditPseudonym.user", "consent.user", "delivery.acceptedFor",
+                "acceptedToken.appAccountToken", "appleAnswer.appAccountToken", "auditPseudonym.user", "consent.user",
+                "delivery.acceptedFor",
                 "delivery.appAccountToken", "delivery.user", "event.user", "link.user", "notification.appAccountToken",
                 "notification.user", "quarantine.appAccountToken", "receipt.user", "receiptUser.user",
                 "refundCase.appAccountToken", "refundCase.owner", "signedToken.appAccountToken", "usage.user",

@@ -66,7 +66,7 @@ import Testing
         let last = try #require(read.last)
         let missing = try JSONSerialization.jsonObject(with: Data(last.utf8)) as? [String: Any]
         #expect(missing?["level"] as? String == "warning")
-        #expect(missing?["entries"] as? String == "\(destination.lostEntries)")
+        #expect(missing?["entries"] as? Int == destination.lostEntries)
         #expect(read.count - 1 + destination.lostEntries == count)
     }
 

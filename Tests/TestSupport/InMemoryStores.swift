@@ -1,5 +1,6 @@
 package import Domain
 package import Foundation
+import Synchronization
 
 /// The link port in memory; the contract suite holds it to the same rules as the real store.
 package actor InMemoryLinkStore: LinkStore {
@@ -98,6 +99,38 @@ package actor InMemoryTransactionMemory: TransactionMemory {
             let key = Key(app: app, identifier: entry.identifier, environment: entry.environment)
             accounts[key] = .some(entry.appTransactionID ?? accounts[key] ?? nil)
         }
+    }
+}
+
+/// What Apple has answered, in memory: the writes one by one.
+package final class InMemoryAppleAnswers: AppleAnswerStore {
+    private struct State {
+        var writes: [[AppleAnswer]] = []
+        var erasures = 0
+        var isBroken = false
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    package var writes: [[AppleAnswer]] { state.withLock(\.writes) }
+    package var erasures: Int { state.withLock(\.erasures) }
+
+    /// Counts an erasure.
+    package func erase() { state.withLock { $0.erasures += 1 } }
+
+    /// From now on nothing can be written.
+    package func breakDown() { state.withLock { $0.isBroken = true } }
+
+    package func keep(
+        _ answers: [AppleAnswer], notedAfter count: Int, at now: Date
+    ) async throws(ServiceError) {
+        let isBroken = state.withLock { state in
+            if !state.isBroken, state.erasures == count { state.writes.append(answers) }
+            return state.isBroken
+        }
+        if isBroken { throw ServiceError(.storeUnavailable, "Full.") }
     }
 }
 

@@ -12,10 +12,11 @@ package final class RecordedLog: Sendable {
     private struct Handler: LogHandler {
         let log: RecordedLog
         var metadata: Logger.Metadata = [:]
+        var metadataProvider: Logger.MetadataProvider?
         var logLevel = Logger.Level.trace
 
         func log(event: LogEvent) {
-            let metadata = metadata.merging(event.metadata ?? [:]) { $1 }
+            let metadata = metadata.merging(metadataProvider?.get() ?? [:]) { $1 }.merging(event.metadata ?? [:]) { $1 }
             log.kept.withLock { lines in
                 lines.append(
                     Line(

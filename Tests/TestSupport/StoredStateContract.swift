@@ -104,6 +104,102 @@ package struct StoredStateContract: Sendable, CustomTestStringConvertible {
             try await store.take(.subscription("n2", "DID_RENEW", period: "2", from: 2, status: 1, at: 2))
             #expect(try await list(store, "alice").subscriptions.count == 1)
         },
+        StoredStateContract("of a transaction answers count as notifications do: that which Apple signed last") {
+            store in
+            try await keep(store, answer("1", at: 1))
+            func found() async throws -> (asOf: Date, isRevoked: Bool)? {
+                try await store.storedTransaction(app: "coins", id: "1", environment: nil)
+                    .map { ($0.signedDate, $0.revocationDate != nil) }
+            }
+            #expect(try #require(try await found()) == (CaseModel.time(1), false))
+            try await store.take(
+                .sample(
+                    "n1", type: "REFUND", at: 3, transaction: .sample(id: "1", signed: seconds(3), revoked: seconds(2)))
+            )
+            #expect(try #require(try await found()) == (CaseModel.time(3), true))
+            try await keep(store, answer("1", at: 2))
+            #expect(try #require(try await found()) == (CaseModel.time(3), true), "it was signed before")
+            try await keep(store, answer("1", at: 5))
+            try await keep(store, answer("1", at: 4))
+            #expect(try #require(try await found()) == (CaseModel.time(5), false))
+            #expect(try await store.storedTransaction(app: "gems", id: "1", environment: nil) == nil)
+            #expect(try await store.storedTransaction(app: "coins", id: "1", environment: .sandbox) == nil)
+        },
+        StoredStateContract("a status that was answered counts by when Apple signed it, and with the latest period") {
+            store in
+            _ = try await store.declare(try .sample(.originalTransactionId, "1", user: "alice"), transfer: false)
+            try await keep(store, answer("2", of: "1", at: 2, status: .active))
+            let answered = try await list(store, "alice").subscriptions
+            #expect(answered.map(\.entry.subscription.status) == [.active] && answered.first?.asOf == CaseModel.time(2))
+            #expect(answered.first?.entry.subscriptionGroupIdentifier == "group")
+            let renewal = String(decoding: answered.first?.entry.subscription.renewalInfo.payload ?? [], as: UTF8.self)
+            #expect(renewal == #"{"of":"2"}"#)
+            try await keep(store, answer("2", of: "1", at: 3))
+            let again = try await list(store, "alice").subscriptions
+            #expect(again.first?.asOf == CaseModel.time(2), "of the transaction alone nobody asked for the status")
+            #expect(again.first?.entry.subscription.transaction.signedDate == CaseModel.time(3))
+            try await store.take(.subscription("n1", "EXPIRED", period: "2", from: 2, status: 2, at: 4))
+            let told = try await list(store, "alice").subscriptions
+            #expect(told.map(\.entry.subscription.status) == [.expired] && told.first?.asOf == CaseModel.time(4))
+            try await keep(store, answer("3", of: "1", at: 5, status: .billingRetry))
+            let later = try await list(store, "alice").subscriptions
+            #expect(later.map(\.entry.subscription.status) == [.billingRetry])
+            #expect(later.first?.entry.subscription.transaction.transactionID == "3")
+        },
+        StoredStateContract("answers are found by each kind of link, with no notification beside them") { store in
+            for (kind, value) in [
+                (.transactionId, "12"), (.originalTransactionId, "21"), (.appTransactionId, "account"),
+            ] as [(LinkTarget.Kind, String)] {
+                _ = try await store.declare(try .sample(kind, value, user: "by \(kind)"), transfer: false)
+            }
+            for (id, original) in [("12", "11"), ("22", "21"), ("32", "31")] {
+                try await keep(store, answer(id, of: original, at: 2, status: .active))
+            }
+            for (kind, original) in [
+                (.transactionId, "11"), (.originalTransactionId, "21"), (.appTransactionId, "31"),
+            ] as [(LinkTarget.Kind, String)] {
+                let found = try await list(store, "by \(kind)").subscriptions
+                #expect(found.map(\.entry.subscription.originalTransactionID) == [original], "\(kind)")
+            }
+        },
+        StoredStateContract("answers about another user's purchases are counted, and not told") { store in
+            _ = try await store.declare(try .sample(.originalTransactionId, "1", user: "alice"), transfer: false)
+            try await keep(store, answer("1", at: 2, status: .active))
+            _ = try await store.declare(
+                try .sample(.originalTransactionId, "1", user: "bob", created: 200), transfer: true)
+            let (former, present) = (try await list(store, "alice"), try await list(store, "bob"))
+            #expect(former.subscriptions.isEmpty && former.othersOmitted == 1)
+            #expect(present.subscriptions.count == 1 && present.othersOmitted == 0)
+        },
+        StoredStateContract("an erasure takes answers away, also those that were noted before it") { store in
+            let alice = try UserID("alice")
+            _ = try await store.declare(try .sample(.originalTransactionId, "1", user: "alice"), transfer: false)
+            try await keep(store, answer("1", at: 2, status: .active))
+            try await keep(store, answer("9", at: 2))
+            let before = store.erasures
+            let report = try await store.eraseUser(app: "coins", user: alice, at: CaseModel.time(3))
+            #expect(report.answers == 1)
+            #expect(try await store.storedTransaction(app: "coins", id: "1", environment: nil) == nil)
+            #expect(try await store.storedTransaction(app: "coins", id: "9", environment: nil) != nil)
+            try await store.keep([answer("1", at: 2)], notedAfter: before, at: CaseModel.time(4))
+            #expect(try await store.storedTransaction(app: "coins", id: "1", environment: nil) == nil)
+            try await keep(store, answer("1", at: 5))
+            #expect(try await store.storedTransaction(app: "coins", id: "1", environment: nil) != nil)
+        },
+        StoredStateContract("answers go with the notifications, those of the Sandbox earlier") { store in
+            try await keep(store, answer("1", at: 0), answer("2", at: 0, environment: .sandbox))
+            func left(at day: Double) async throws -> [Int] {
+                let result = try await store.enforceRetention(RetentionPolicy(), at: CaseModel.time(day * 24), limit: 9)
+                var found = 0
+                for id in ["1", "2"] {
+                    found += try await store.storedTransaction(app: "coins", id: id, environment: nil) == nil ? 0 : 1
+                }
+                return [result.answers, found]
+            }
+            #expect(try await left(at: 29) == [0, 2])
+            #expect(try await left(at: 31) == [1, 1])
+            #expect(try await left(at: 181) == [1, 0])
+        },
         StoredStateContract("an erased user's are nobody's") { store in
             let alice = try UserID("alice")
             _ = try await store.declare(try .sample(.originalTransactionId, "1", user: "alice"), transfer: false)
@@ -113,6 +209,30 @@ package struct StoredStateContract: Sendable, CustomTestStringConvertible {
             #expect(left.subscriptions.isEmpty && left.othersOmitted == 0)
         },
     ]
+
+    /// The seconds of an hour of `CaseModel.time`.
+    private static func seconds(_ hour: Double) -> TimeInterval { CaseModel.time(hour).timeIntervalSince1970 }
+
+    /// What Apple signed at an hour when it was asked about a period of a subscription that began with it or with another one.
+    private static func answer(
+        _ id: String, of original: String? = nil, at hour: Double, status: SubscriptionStatus? = nil,
+        environment: AppStoreEnvironment = .production
+    ) -> AppleAnswer {
+        let transaction = Transaction.sample(
+            id: id, original: original, account: "account", type: .autoRenewableSubscription,
+            purchased: seconds(Double(id) ?? 0), signed: seconds(hour), environment: environment)
+        let standing = status.map {
+            AppleAnswer.Standing(
+                status: $0, subscriptionGroupIdentifier: "group",
+                renewalInfo: VerifiedData(payload: Array(#"{"of":"\#(id)"}"#.utf8), signed: "r"),
+                signedDate: transaction.signedDate)
+        }
+        return AppleAnswer(app: "coins", transaction: transaction, standing: standing)
+    }
+
+    private static func keep(_ store: any Store, _ answers: AppleAnswer...) async throws {
+        try await store.keep(answers, notedAfter: store.erasures, at: CaseModel.time(0))
+    }
 
     private static func list(_ store: any Store, _ user: String) async throws -> StoredSubscriptions {
         try await store.storedSubscriptions(app: "coins", user: try UserID(user), environment: nil)

@@ -43,6 +43,7 @@ package struct UserExportContract: Sendable, CustomTestStringConvertible {
                 #expect(count(.usage) == report.usage && count(.cases) == report.cases)
                 #expect(count(.deliveries) == report.deliveries && count(.receipts) == report.receipts)
                 #expect(count(.notifications) == report.notifications && count(.events) == report.events)
+                #expect(count(.appleAnswers) == report.answers)
                 var left = UserInventory()
                 left.isErasedWithdrawalKept = true
                 #expect(try await store.inventory(app: "coins", user: user) == left)
@@ -126,6 +127,8 @@ package struct UserExportContract: Sendable, CustomTestStringConvertible {
         ])
         let transaction = Transaction.sample(id: bought, account: "\(prefix)704", token: token)
         try await store.take(.sample("\(prefix)-n1", at: 0, transaction: transaction))
+        try await store.keep(
+            [AppleAnswer(app: "coins", transaction: transaction)], notedAfter: store.erasures, at: CaseModel.time(0))
         let key = IdempotencyKey(caller: "shop", app: "coins", route: "/users/\(user)/consumption", key: "k")
         try await store.queue(
             .sample(

@@ -69,7 +69,7 @@ struct Adapters: Sendable {
         client = AppStoreClient(
             configuration: UpstreamConfiguration(configuration.apple), client: curl, tokens: minter,
             budget: MeteredBudget(budgets, metrics: metrics), verifier: verifier, memory: store,
-            releases: store, clock: clock, meter: meter, tracing: tracing, logger: logger)
+            releases: store, answers: store, clock: clock, meter: meter, tracing: tracing, logger: logger)
         custodian = KeyCustodian(
             ring: keys, vault: vault, store: store, minter: minter, probe: client, audit: audit,
             settings: KeyCustodian.Settings(
@@ -88,8 +88,8 @@ struct Adapters: Sendable {
             credentials: try await Access.Credentials(store: store),
             callbacks: CallbackDelivery(
                 transport: CallbackClient(
-                    client: callbackCurl, timeout: { settings.read { $0.callbacks.timeout } }, factory: metrics,
-                    tracing: tracing),
+                    client: callbackCurl, timeout: { settings.read { $0.callbacks.timeout } }, now: clock.now,
+                    factory: metrics, tracing: tracing),
                 secrets: CallbackSecretSealer(vault: vault), encoder: CallbackBodies()),
             clock: clock,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },

@@ -137,6 +137,10 @@ private func lifecycle(
             CallbackGauges(store: adapters.store, metrics: adapters.metrics), clock: clock),
         PeriodicService.refundDecisions(
             RefundDecisionCounters(store: adapters.store, metrics: adapters.metrics), clock: clock),
+        PeriodicService.refundRequests(
+            RefundRequestGauges(
+                reports: services.refunds.reports, apps: services.apps, metrics: adapters.metrics,
+                now: services.clock.now), clock: clock),
         PeriodicService.tokens(adapters.minter, of: services.apps, clock: clock),
         PeriodicService.tokenUses(adapters.minter, of: services.apps, clock: clock),
     ]

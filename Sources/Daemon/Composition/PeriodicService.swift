@@ -82,6 +82,11 @@ extension PeriodicService {
         PeriodicService(every: .seconds(15), also: .first, clock: clock, work: counters.show)
     }
 
+    /// Keeps the gauges of refund requests up; they read what a report of a week reads.
+    static func refundRequests(_ gauges: RefundRequestGauges, clock: C) -> PeriodicService {
+        PeriodicService(every: .seconds(300), also: .first, clock: clock, work: gauges.show)
+    }
+
     /// Keeps what was decided about keys, and which have taken over: each second, which is what a kill may forget, and at the
     /// end.
     static func keys(_ custodian: KeyCustodian, clock: C) -> PeriodicService {
@@ -175,6 +180,8 @@ struct RetentionRound<C: Clock<Duration>>: Sendable {
                 "events": .stringConvertible(removed.events),
                 "quarantined": .stringConvertible(removed.quarantined),
                 "idempotencyKeys": .stringConvertible(removed.idempotencyKeys),
+                "receipts": .stringConvertible(removed.receipts), "usage": .stringConvertible(removed.usage),
+                "answers": .stringConvertible(removed.answers),
             ])
     }
 }
@@ -188,6 +195,9 @@ extension RetentionResult {
         events += other.events
         idempotencyKeys += other.idempotencyKeys
         quarantined += other.quarantined
+        receipts += other.receipts
+        usage += other.usage
+        answers += other.answers
     }
 }
 

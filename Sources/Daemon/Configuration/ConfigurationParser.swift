@@ -106,7 +106,7 @@ extension ConfigurationParser {
 
     /// A setting with a default.
     mutating func setting<Value>(_ path: [String], as value: ConfigurationValue<Value>, default: Value) -> Value {
-        setting(path, as: value, default: `default`, written: "\(`default`)")
+        setting(path, as: value, default: `default`, written: ResolvedSetting.text(of: `default`))
     }
 
     /// A setting with a default and bounds.

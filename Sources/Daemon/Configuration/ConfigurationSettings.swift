@@ -1,4 +1,5 @@
 import Configuration
+import Domain
 import Synchronization
 
 /// The single values, resolved in the order flags, environment, file.
@@ -72,6 +73,15 @@ struct ResolvedSetting {
     var value: String?
     /// Where it was given; nil for a default.
     let origin: ConfigurationOrigin?
+
+    /// How the configuration would write a default that has no bounds.
+    static func text(of value: Any) -> String {
+        if let duration = value as? Duration { return DurationText.text(duration) }
+        if let choice = value as? ListenerChoice {
+            return if case .at(let address) = choice { "\(address)" } else { "none" }
+        }
+        return "\(value)"
+    }
 }
 
 /// Remembers which provider gave the value last read, by its place in the reader's list.

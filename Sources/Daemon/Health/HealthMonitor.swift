@@ -121,6 +121,7 @@ final class HealthMonitor: HealthReporter {
         if isUsable { try? await backlogMonitor.look() }
         parts += backlog?.parts ?? []
         parts.append(callers.part)
+        if isUsable { parts.append(await CallbackHealth.part(store, now: now())) }
         if searchesHistory, isUsable { parts.append(await history()) }
         parts += apple()
         return HealthReport(

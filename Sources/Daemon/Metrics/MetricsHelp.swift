@@ -19,6 +19,8 @@ enum MetricsHelp {
             "Calls to Apple that were not made, by cause: exhausted, unfair, quota, or apple, which asked to wait.",
         "purser_budget_remaining_calls":
             "What is left of a limit of calls to Apple that was used in the last hour, by app, environment and endpoint.",
+        "purser_answers_dropped":
+            "Answers of Apple's about purchases that are not kept for `source=stored`: too many came at once, or the store was away.",
         "purser_verifications": "Signed data checked, by result.",
         "purser_notifications":
             "Notifications that came in or were verified anew, by app, type and what became of them.",
@@ -32,6 +34,10 @@ enum MetricsHelp {
             "Time until the next deadline of an open case, below zero once it has passed; +Inf without one.",
         "purser_refund_decisions":
             "Decisions of Apple's about refunds, by app, environment, outcome, and the preference of the answer that Apple had accepted, or none.",
+        "purser_refund_requests_week":
+            "Refund requests that Apple signed within the last seven days, by app, environment, what became of the answer (open, inTime, late, silent) and why it is silent, or none.",
+        "purser_refund_outcomes_week":
+            "Refund requests that Apple signed within the last seven days, by app, environment and what Apple decided.",
         "purser_clock_in_doubt":
             "1 while nobody can tell whether the machine's clock is right, so that nothing is sent, else 0.",
         "purser_clock_machine_ahead_seconds":

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 
 /// What one round of a callback sends, lane by lane: within a lane one event after the other, and none behind one that fails.
 struct CallbackPlan: Sendable {
@@ -53,17 +53,21 @@ struct CallbackPlan: Sendable {
 package struct CallbackRetries: Sendable {
     /// From the first failure on.
     let lifetime: Duration
-    /// The longest pause.
+    /// The longest pause of our own.
     let cap: Duration
+    /// The longest that a receiver may ask for.
+    let longestAsked: Duration
     /// A number in 0..<1.
     let random: @Sendable () -> Double
 
     package init(
         lifetime: Duration = .seconds(3 * 86_400), cap: Duration = .seconds(900),
+        longestAsked: Duration = .seconds(3600),
         random: @escaping @Sendable () -> Double = { Double.random(in: 0..<1) }
     ) {
         self.lifetime = lifetime
         self.cap = cap
+        self.longestAsked = longestAsked
         self.random = random
     }
 
@@ -73,4 +77,15 @@ package struct CallbackRetries: Sendable {
         let bound = min(Duration.seconds(5) * (1 << min(max(attempts, 1) - 1, 20)), cap)
         return bound / 2 + bound / 2 * random()
     }
+
+    /// When an event is tried again that failed now, so often, and first at a time: not before the receiver wants it, within the
+    /// longest that it may ask for, and while the event is tried at all.
+    package func nextAttempt(after attempts: Int, since first: Date, asked: Duration?, at now: Date) -> Date {
+        let pause = max(pause(after: attempts), min(asked ?? .zero, longestAsked))
+        let (due, last) = (now.advanced(by: pause), first.advanced(by: lifetime))
+        return last > now ? min(due, last) : due
+    }
+
+    /// The longest that anything waits; what would wait longer was noted before the clock was set back.
+    package var longestPause: Duration { max(cap, longestAsked) }
 }

@@ -37,8 +37,8 @@ package struct CallbackHeader: Sendable, Equatable {
 
 /// What came back.
 package enum CallbackAnswer: Sendable, Equatable {
-    /// The status of the receiver's answer.
-    case status(Int)
+    /// The status of the receiver's answer, and for how long it asks to be left alone.
+    case status(Int, retryAfter: Duration? = nil)
     /// Why there is no answer, in words without a URL.
     case none(String)
     /// The service is stopping, so that nobody waited for an answer.

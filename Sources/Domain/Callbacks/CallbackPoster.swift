@@ -16,7 +16,8 @@ struct CallbackPoster: Sendable {
 
     /// What came of an event.
     enum Outcome: Sendable {
-        case tried(CallbackAttempt)
+        /// `retryAfter`: for how long a receiver that did not take it asks to be left alone.
+        case tried(CallbackAttempt, retryAfter: Duration? = nil)
         /// There is nothing to send any more: it was erased, or is not kept.
         case nothing
         /// The service is stopping.
@@ -71,7 +72,7 @@ struct CallbackPoster: Sendable {
     private static let testType = "purser.callback.test"
 
     private static func attempt(_ outcome: Outcome) throws(ServiceError) -> CallbackAttempt {
-        guard case .tried(let attempt) = outcome else {
+        guard case .tried(let attempt, _) = outcome else {
             throw ServiceError(.deadlineExceeded, "The receiver did not answer before the service stopped.")
         }
         return attempt
@@ -101,11 +102,12 @@ struct CallbackPoster: Sendable {
         type: String
     ) async -> Outcome {
         let (startedAt, start) = (clock.now(), clock.monotonicNow())
-        func tried(_ status: Int?, _ failure: String?) -> Outcome {
+        func tried(_ status: Int?, _ failure: String?, _ retryAfter: Duration? = nil) -> Outcome {
             .tried(
                 CallbackAttempt(
                     eventID: id, type: type, startedAt: startedAt, duration: start.duration(to: clock.monotonicNow()),
-                    status: status, failure: failure))
+                    status: status, failure: failure),
+                retryAfter: failure == nil ? nil : retryAfter)
         }
         guard policy().admits(callback.url) else {
             return tried(nil, "`callbacks.allowedHosts` does not allow its host")
@@ -113,18 +115,20 @@ struct CallbackPoster: Sendable {
         let message = CallbackMessage(
             app: callback.app, url: callback.url, contentType: contentType, headers: headers, body: body)
         switch await transport.post(message) {
-        case .status(let status): return tried(status, Self.failure(status))
+        case .status(let status, let retryAfter): return tried(status, Self.failure(status, retryAfter), retryAfter)
         case .none(let cause): return tried(nil, cause)
         case .cancelled: return .cancelled
         }
     }
 
     /// Why an answer does not count as received; nil where it does.
-    private static func failure(_ status: Int) -> String? {
+    private static func failure(_ status: Int, _ retryAfter: Duration?) -> String? {
         switch status {
-        case 200..<300: nil
-        case 300..<400: "the receiver answered \(status), and redirects are not followed"
-        default: "the receiver answered \(status)"
+        case 200..<300: return nil
+        case 300..<400: return "the receiver answered \(status), and redirects are not followed"
+        default:
+            let asked = retryAfter.map { ", and asks to be left alone for \($0.components.seconds) s" } ?? ""
+            return "the receiver answered \(status)\(asked)"
         }
     }
 }

@@ -24,6 +24,8 @@ package final class CallbackSender: Sendable {
         /// Whether there may be something new.
         var isDirty = true
         var nextLook: ContinuousClock.Instant?
+        /// Until when its receiver has asked to be left alone; a restart forgets it, as it is short.
+        var restsUntil: ContinuousClock.Instant?
         /// How far it has looked, and when the store was last told.
         var place: CallbackPlace?
         var keptAt: ContinuousClock.Instant
@@ -67,6 +69,8 @@ package final class CallbackSender: Sendable {
         state.withLock { state in
             state.isStale = true
             for other in state.courses.keys where id == nil || other == id { state.courses[other]?.isDirty = true }
+            // Its owner may have mended the receiver, or named another.
+            if let id { state.courses[id]?.restsUntil = nil }
         }
         signal.wake()
     }
@@ -189,6 +193,7 @@ package final class CallbackSender: Sendable {
     /// - Throws: `storeUnavailable`.
     private func send(_ id: String) async throws(ServiceError) -> Duration {
         while !Task.isCancelled {
+            if let rest = rest(of: id) { return rest }
             let place = state.withLock { $0.courses[id]?.place }
             guard let work = try await store.callbackWork(id: id, behind: place, at: clock.now()) else {
                 forget(id)
@@ -196,7 +201,7 @@ package final class CallbackSender: Sendable {
             }
             if work.isHeld { return Self.storePause }
             let now = clock.now()
-            let plan = CallbackPlan(work, at: now, longestPause: retries.cap)
+            let plan = CallbackPlan(work, at: now, longestPause: retries.longestPause)
             var round = CallbackRound(
                 id: id, revision: work.callback.revision, position: work.scanned, at: now)
             round.hasMissedEvents = work.hasMissedEvents
@@ -262,13 +267,15 @@ package final class CallbackSender: Sendable {
         var results: [Result] = []
         var isOpen = true
         for item in lane {
-            guard isOpen else {
+            guard isOpen, rest(of: work.callback.id) == nil else {
                 results.append(Result(item: item, outcome: nil))
                 continue
             }
             let outcome = await post(item.entry, work)
             switch outcome {
-            case .tried(let attempt): isOpen = attempt.failure == nil
+            case .tried(let attempt, let asked):
+                isOpen = attempt.failure == nil
+                if let asked { leaveAlone(work.callback.id, for: asked) }
             case .nothing: break
             case .cancelled: isOpen = false
             }
@@ -288,6 +295,22 @@ package final class CallbackSender: Sendable {
                     type: event.kind.cloudEventType, startedAt: clock.now(), duration: .zero, status: nil,
                     failure: "the store cannot be read"))
         }
+    }
+
+    /// Sends a receiver nothing for as long as it asks for, within our bound.
+    private func leaveAlone(_ id: String, for asked: Duration) {
+        let until = clock.monotonicNow().advanced(by: min(asked, retries.longestAsked))
+        state.withLock { state in
+            let known = state.courses[id]?.restsUntil
+            state.courses[id]?.restsUntil = known.map { max($0, until) } ?? until
+        }
+    }
+
+    /// For how long a receiver is to be left alone from now on; nil when it is not.
+    private func rest(of id: String) -> Duration? {
+        guard let until = state.withLock({ $0.courses[id]?.restsUntil }) else { return nil }
+        let rest = clock.remaining(until: until)
+        return rest > .zero ? rest : nil
     }
 
     // MARK: What became of it
@@ -318,14 +341,14 @@ package final class CallbackSender: Sendable {
         switch result.outcome {
         case .nothing: round.done.append(entry.position)
         case .cancelled, nil: round.waiting.append(entry)
-        case .tried(let attempt):
+        case .tried(let attempt, let asked):
             round.attempts.append(attempt)
             guard attempt.failure != nil else { return round.done.append(entry.position) }
             let now = clock.now()
             entry.attempts += 1
             let first = entry.firstFailedAt ?? now
             entry.firstFailedAt = first
-            entry.nextAttemptAt = now.advanced(by: retries.pause(after: entry.attempts))
+            entry.nextAttemptAt = retries.nextAttempt(after: entry.attempts, since: first, asked: asked, at: now)
             round.waiting.append(entry)
             if attempt.status == CallbackPoster.goneStatus {
                 round.pause = .gone

@@ -74,8 +74,12 @@ package protocol CallbackStore: Sendable {
     /// - Returns: false when the callback has changed meanwhile, and nothing was kept: it is sent again.
     func concludeCallbackRound(_ round: CallbackRound) async throws(ServiceError) -> Bool
 
-    /// All callbacks in brief, for the metrics.
+    /// All callbacks in brief, for the metrics and for the health details.
     func callbackStates() async throws(ServiceError) -> [CallbackStatus]
+
+    /// When the first event happened that a callback has not been sent; nil when there is none among those that wait to be sent
+    /// again and the next thousand behind its place.
+    func oldestPendingEvent(callback id: String) async throws(ServiceError) -> Date?
 }
 
 /// How far a sender has looked for events of a callback, without any to send.
@@ -185,13 +189,15 @@ package struct CallbackRound: Sendable {
 
 /// A callback in brief.
 package struct CallbackStatus: Sendable, Equatable {
+    package let id: String
     package let app: String
     package let state: Callback.State
     package let pauseReason: Callback.PauseReason?
     /// How many events wait to be sent again.
     package let waiting: Int
 
-    package init(app: String, state: Callback.State, pauseReason: Callback.PauseReason?, waiting: Int) {
+    package init(id: String, app: String, state: Callback.State, pauseReason: Callback.PauseReason?, waiting: Int) {
+        self.id = id
         self.app = app
         self.state = state
         self.pauseReason = pauseReason

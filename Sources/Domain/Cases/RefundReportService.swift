@@ -7,10 +7,17 @@ package final class RefundReportService: Sendable {
     /// When to try again what came while so many were made.
     static let retryAfter = Duration.seconds(5)
 
+    /// How long making one may take: a million cases take seconds, and nobody waits for longer.
+    package static let timeLimit = Duration.seconds(60)
+
     private let store: any RefundReportStore
+    private let clock: ServiceClock
     private let running = Mutex(0)
 
-    package init(store: any RefundReportStore) { self.store = store }
+    package init(store: any RefundReportStore, clock: ServiceClock) {
+        self.store = store
+        self.clock = clock
+    }
 
     /// The environment that a report is about when nobody says: Production, but for an app that has only the other one.
     package static func defaultEnvironment(of app: App) -> AppStoreEnvironment {
@@ -20,7 +27,7 @@ package final class RefundReportService: Sendable {
     /// Makes a report, which reads each case that it is about.
     ///
     /// - Throws: `invalidRequest` when it would have more rows than `RefundReportQuery.maximumRows`, `overloaded` when as many
-    ///   reports are being made as may be, `storeUnavailable`.
+    ///   reports are being made as may be, `deadlineExceeded` when it takes longer than `timeLimit`, `storeUnavailable`.
     package func report(app: App, _ query: RefundReportQuery) async throws(ServiceError) -> RefundReport {
         let isAdmitted = running.withLock { running in
             guard running < Self.maximumConcurrentReports else { return false }
@@ -34,7 +41,33 @@ package final class RefundReportService: Sendable {
                 retryAfter: Self.retryAfter)
         }
         defer { running.withLock { $0 -= 1 } }
-        return try await store.refundReport(app: app.slug, query)
+        return try await limitedReport(app: app, query)
+    }
+
+    private func limitedReport(app: App, _ query: RefundReportQuery) async throws(ServiceError) -> RefundReport {
+        let first = await withTaskGroup(of: Result<RefundReport, ServiceError>?.self) { group in
+            group.addTask { [store] in
+                do throws(ServiceError) {
+                    return .success(try await store.refundReport(app: app.slug, query))
+                } catch {
+                    return .failure(error)
+                }
+            }
+            group.addTask { [clock] in
+                try? await clock.sleep(Self.timeLimit)
+                return nil
+            }
+            // The store gives up what is cancelled; the group waits until its reader is free again.
+            defer { group.cancelAll() }
+            return await group.next() ?? nil
+        }
+        guard let first else {
+            throw ServiceError(
+                .deadlineExceeded,
+                "The report takes longer than \(Self.timeLimit.components.seconds) s; give `from` and `to` closer together."
+            )
+        }
+        return try first.get()
     }
 }
 

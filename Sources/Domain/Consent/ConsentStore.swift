@@ -63,6 +63,8 @@ package struct ErasureReport: Sendable, Equatable {
     package let receipts: Int
     /// Reports of usage that were removed.
     package let usage: Int
+    /// What Apple had answered about purchases, which was removed.
+    package let answers: Int
     /// Events from which the user was removed.
     package let events: Int
     /// Whether keyed hashes were left so that the user's withdrawal outlives the erasure.
@@ -74,7 +76,7 @@ package struct ErasureReport: Sendable, Equatable {
 
     package init(
         links: Int, consentRecords: Int, cancelled: [Delivery], sending: [Delivery], deliveries: Int, cases: Int,
-        notifications: Int, receipts: Int = 0, usage: Int = 0, events: Int, isWithdrawalKept: Bool,
+        notifications: Int, receipts: Int = 0, usage: Int = 0, answers: Int = 0, events: Int, isWithdrawalKept: Bool,
         isRescissionKept: Bool = false
     ) {
         self.isRescissionKept = isRescissionKept
@@ -87,6 +89,7 @@ package struct ErasureReport: Sendable, Equatable {
         self.notifications = notifications
         self.receipts = receipts
         self.usage = usage
+        self.answers = answers
         self.events = events
         self.isWithdrawalKept = isWithdrawalKept
     }

@@ -37,6 +37,8 @@ package struct RetentionResult: Sendable, Equatable {
     package var quarantined = 0
     package var receipts = 0
     package var usage = 0
+    /// What Apple has answered about purchases.
+    package var answers = 0
 
     package init() {}
 

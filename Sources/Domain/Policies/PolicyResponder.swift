@@ -10,6 +10,8 @@ struct PolicyResponder: Sendable {
     struct Memory: Sendable {
         fileprivate var notBefore: [String: ContinuousClock.Instant] = [:]
         fileprivate var places: [Lane: CaseQuery.Position] = [:]
+        /// Of which cases the log was told that no rule applies, each with its deadline, after which it is asked no more.
+        fileprivate var told: [String: Date] = [:]
     }
 
     /// The cases of one app in one environment.
@@ -24,6 +26,10 @@ struct PolicyResponder: Sendable {
     static let sweepSize = 1000
     /// How long until a case is looked at again that waits for its time, for consent or for usage.
     static let pause = Duration.seconds(60)
+    /// Of how many cases it is known that the log was told of them; beyond that it is told of no other one.
+    static let maximumTold = 10_000
+    /// How many rules are named that a case has passed by.
+    static let maximumNamedRules = 5
     /// How long accepting an answer may take.
     static let patience = Duration.seconds(30)
 
@@ -47,6 +53,7 @@ struct PolicyResponder: Sendable {
     func answer(_ backlog: [CaseBacklog], _ memory: inout Memory, at now: Date) async throws(ServiceError) {
         let (instant, settings) = (clock.monotonicNow(), settings.value)
         memory.notBefore = memory.notBefore.filter { $0.value > instant }
+        memory.told = memory.told.filter { $0.value > now }
         for entry in backlog {
             guard let policy = settings.refundPolicies[entry.app], let app = try? settings.apps.app(entry.app),
                 app.environments.contains(entry.environment)
@@ -98,7 +105,7 @@ struct PolicyResponder: Sendable {
         _ found: [RefundCase], _ app: App, _ policy: RefundPolicy, _ memory: inout Memory, at now: Date
     ) async throws(ServiceError) {
         for refundCase in found where memory.notBefore[refundCase.id] == nil && refundCase.deadline > now {
-            let pause = try await answer(refundCase, app, policy, at: now)
+            let pause = try await answer(refundCase, app, policy, &memory, at: now)
             memory.notBefore[refundCase.id] = clock.monotonicNow() + pause
         }
     }
@@ -112,12 +119,15 @@ extension PolicyResponder {
     /// - Returns: after how long to look at it again.
     /// - Throws: `storeUnavailable`.
     private func answer(
-        _ refundCase: RefundCase, _ app: App, _ policy: RefundPolicy, at now: Date
+        _ refundCase: RefundCase, _ app: App, _ policy: RefundPolicy, _ memory: inout Memory, at now: Date
     ) async throws(ServiceError) -> Duration {
         let left = clock.remaining(until: refundCase.deadline)
         let facts = try await RefundPolicy.Facts(refundCase, cases: cases, usage: usage)
-        let (decision, _) = policy.decide(facts, at: now)
-        guard let rule = decision.rule else { return Self.pause }
+        let (decision, passed) = policy.decide(facts, at: now)
+        guard let rule = decision.rule else {
+            tellWhy(refundCase, passed, &memory)
+            return Self.pause
+        }
         let due = rule.due(for: refundCase)
         // What it needs may come to be known until then, or another rule apply.
         guard due <= now else { return min(Self.pause, clock.remaining(until: due)) }
@@ -129,6 +139,18 @@ extension PolicyResponder {
             guard try await !hasAnswered(refundCase) else { return left }
             return try await send(answer, trace, refundCase, app, within: left)
         }
+    }
+
+    /// Tells once of a case why no rule applies to it; what they need may come to be known later.
+    private func tellWhy(_ refundCase: RefundCase, _ passed: [RefundPolicy.PassedRule], _ memory: inout Memory) {
+        guard memory.told[refundCase.id] == nil, memory.told.count < Self.maximumTold else { return }
+        memory.told[refundCase.id] = refundCase.deadline
+        let more = passed.count - Self.maximumNamedRules
+        let reasons =
+            passed.prefix(Self.maximumNamedRules).map { "\($0.name): \($0.why)" } + (more > 0 ? ["\(more) more"] : [])
+        logger.info(
+            "No rule of the policy applies to a refund case so far",
+            metadata: Self.metadata(refundCase, ["rules": reasons.joined(separator: "; ")]))
     }
 
     private func send(

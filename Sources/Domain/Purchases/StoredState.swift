@@ -4,21 +4,21 @@ package import Foundation
 ///
 /// Every method throws `storeUnavailable`.
 package protocol StoredStateStore: Sendable {
-    /// A transaction as Apple signed it last in what is kept of its notifications; nil when none is kept.
+    /// A transaction as Apple signed it last in what is kept of its notifications and answers; nil when none is kept.
     func storedTransaction(
         app: String, id: String, environment: AppStoreEnvironment?
     ) async throws(ServiceError) -> Transaction?
 
-    /// The auto-renewable subscriptions that notifications tell of, for the identifiers that are a user's at present, in one
+    /// The auto-renewable subscriptions that notifications and answers tell of, for the identifiers that are a user's at present, in one
     /// consistent look.
     func storedSubscriptions(
         app: String, user: UserID, environment: AppStoreEnvironment?
     ) async throws(ServiceError) -> StoredSubscriptions
 }
 
-/// A subscription as notifications tell of it.
+/// A subscription as notifications and earlier answers tell of it.
 package struct StoredSubscription: Sendable {
-    /// Status and renewal information of the notification that Apple signed last, and the latest period.
+    /// Status and renewal information of what Apple signed last, and the latest period.
     package let entry: GroupedSubscription
     /// When Apple signed the status; nobody knows what has become of it since.
     package let asOf: Date
@@ -29,7 +29,7 @@ package struct StoredSubscription: Sendable {
     }
 }
 
-/// A user's subscriptions as notifications tell of them, without those of others.
+/// A user's subscriptions as notifications and earlier answers tell of them, without those of others.
 package struct StoredSubscriptions: Sendable {
     /// How many subscriptions of one user are looked for, at most.
     package static let maximumCount = 500
@@ -63,13 +63,13 @@ package struct StoredStateService: Sendable {
         guard let found = try await store.storedTransaction(app: app.slug, id: id, environment: environment) else {
             throw ServiceError(
                 .nothingStored,
-                "No notification about transaction `\(id)` of app `\(app.slug)` is kept; leave `source` out to ask Apple."
+                "Nothing that Apple has told of transaction `\(id)` of app `\(app.slug)` is kept; leave `source` out to ask Apple."
             )
         }
         return found
     }
 
-    /// A user's subscriptions as notifications tell of them.
+    /// A user's subscriptions as notifications and earlier answers tell of them.
     ///
     /// - Parameters:
     ///   - user: whose.
@@ -77,7 +77,7 @@ package struct StoredStateService: Sendable {
     ///   - environment: of which environment; nil for both.
     ///   - statuses: those to report; empty for all.
     /// - Returns: those with one of the statuses, which may be none.
-    /// - Throws: `nothingStored` when notifications tell of none at all, `storeUnavailable`.
+    /// - Throws: `nothingStored` when nothing that is kept tells of any, `storeUnavailable`.
     package func subscriptions(
         of user: UserID, app: App, environment: AppStoreEnvironment?, statuses: [SubscriptionStatus]
     ) async throws(ServiceError) -> StoredSubscriptions {
@@ -85,7 +85,8 @@ package struct StoredStateService: Sendable {
         guard !found.subscriptions.isEmpty || found.othersOmitted > 0 else {
             throw ServiceError(
                 .nothingStored,
-                "No notification about a subscription of user `\(user)` is kept; leave `source` out to ask Apple.")
+                "Nothing that Apple has told of a subscription of user `\(user)` is kept; leave `source` out to ask Apple."
+            )
         }
         if !statuses.isEmpty {
             found.subscriptions.removeAll { !statuses.contains($0.entry.subscription.status) }

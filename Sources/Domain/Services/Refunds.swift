@@ -75,7 +75,7 @@ package struct Refunds: Sendable {
         deliveries = DeliveryService(
             store: ports.deliveries, transfers: transfers, waiters: waiters, now: clock.now)
         cases = CaseService(store: ports.cases, deliveries: ports.deliveries, ending: ending, now: clock.now)
-        reports = RefundReportService(store: ports.reports)
+        reports = RefundReportService(store: ports.reports, clock: clock)
         self.consent = consent
         usage = UsageService(store: ports.usage, now: clock.now)
         policies = PolicyTrial(

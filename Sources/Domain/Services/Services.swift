@@ -79,7 +79,8 @@ package struct Services: Sendable {
 
 extension Services {
     /// All that a store must be.
-    package typealias Store = CallbackStore & CallerStore & CaseStore & ConsentStore & DeliveryStore & EventStore
+    package typealias Store = AppleAnswerStore & CallbackStore & CallerStore & CaseStore & ConsentStore & DeliveryStore
+        & EventStore
         & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & RefundReportStore & StoreMaintenance
         & StoredStateStore & TransactionMemory & UsageStore & UserExportStore
 

@@ -34,6 +34,8 @@ package struct UserInventory: Sendable, Equatable {
         case cases
         case deliveries
         case notifications
+        /// What Apple has answered about purchases.
+        case appleAnswers
         /// What came in the user's name and does not verify.
         case quarantinedNotifications
         case receipts
@@ -43,7 +45,7 @@ package struct UserInventory: Sendable, Equatable {
         package var pageSize: Int {
             switch self {
             case .receipts: 1
-            case .notifications, .quarantinedNotifications: 20
+            case .notifications, .appleAnswers, .quarantinedNotifications: 20
             case .cases, .deliveries: 100
             case .links, .consent, .usage, .events: 500
             }
@@ -112,6 +114,7 @@ package enum UserRecord: Sendable {
     case refundCase(RefundCase)
     case delivery(Delivery)
     case notification(StoredNotification)
+    case answer(AppleAnswer)
     case quarantined(QuarantinedNotification)
     case receipt(Receipt)
     case event(ServiceEvent)
@@ -125,7 +128,7 @@ package enum UserRecord: Sendable {
         case .refundCase(let refundCase): refundCase.owner
         case .delivery(let delivery): delivery.presentUser
         case .notification(let notification): notification.user
-        case .quarantined: nil
+        case .answer, .quarantined: nil
         case .receipt(let receipt): receipt.user
         case .event(let event): event.user
         }

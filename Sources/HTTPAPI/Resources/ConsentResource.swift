@@ -110,6 +110,7 @@ enum ErasureBody {
             writer.member("notifications", report.notifications)
             writer.member("receipts", report.receipts)
             writer.member("usage", report.usage)
+            writer.member("appleAnswers", report.answers)
             writer.member("events", report.events)
         }
         let ended = report.cancelled + report.sending

@@ -123,6 +123,7 @@ private struct UserExportBody: Sendable {
         case .refundCase(let refundCase): CaseBody.write(refundCase, at: .unknown, to: &writer)
         case .delivery(let delivery): DeliveryBody.write(delivery, to: &writer)
         case .notification(let stored): NotificationBody.write(stored, includesSigned: true, to: &writer)
+        case .answer(let answer): Self.write(answer, to: &writer)
         case .quarantined(let notification): Self.write(notification, to: &writer)
         case .receipt(let receipt):
             ReceiptBody.write(receipt, of: app, receipts, to: &writer)
@@ -130,6 +131,19 @@ private struct UserExportBody: Sendable {
             writer.memberOrNull("identifier_for_vendor", receipt.identifierForVendor?.uuidString)
             writer.memberOrNull("receipt", receipt.raw.map { Data($0).base64EncodedString() })
         case .event(let event): EventBody.writeRecord(event, to: &writer)
+        }
+    }
+
+    private static func write(_ answer: AppleAnswer, to writer: inout JSONWriter) {
+        TransactionBody.write(answer.transaction, includesSigned: true, to: &writer)
+        writer.memberOrNull("status", answer.standing?.status.rawValue)
+        writer.memberOrNull("subscriptionGroupIdentifier", answer.standing?.subscriptionGroupIdentifier)
+        if let renewalInfo = answer.standing?.renewalInfo {
+            writer.memberRaw("renewalInfo", renewalInfo.payload)
+            writer.member("signedRenewalInfo", renewalInfo.signed)
+        } else {
+            writer.memberNull("renewalInfo")
+            writer.memberNull("signedRenewalInfo")
         }
     }
 

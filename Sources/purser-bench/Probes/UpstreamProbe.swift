@@ -108,7 +108,7 @@ struct UpstreamProbe: Probe {
             client: curl, tokens: minter,
             budget: RateBudgets(policy: RatePolicy(limits: [:]), clock: BudgetClock(now: { Date() })),
             verifier: SignedDataVerifier(roots: [root], now: { Date() }), memory: ForgetfulMemory(),
-            releases: ForgetfulMemory(), clock: ServiceClock(now: { Date() }),
+            releases: ForgetfulMemory(), answers: ForgetfulMemory(), clock: ServiceClock(now: { Date() }),
             meter: UpstreamMeter(factory: NOOPMetricsHandler.instance),
             logger: Self.logger)
     }
@@ -117,7 +117,13 @@ struct UpstreamProbe: Probe {
 }
 
 /// Remembers nothing; the calls of this probe need no memory.
-private struct ForgetfulMemory: TransactionMemory, ReleaseMemory {
+private struct ForgetfulMemory: TransactionMemory, ReleaseMemory, AppleAnswerStore {
+    var erasures: Int { 0 }
+
+    func keep(
+        _ answers: [AppleAnswer], notedAfter count: Int, at now: Date
+    ) async throws(ServiceError) {}
+
     func known(app: String, identifiers: Set<String>) async throws(ServiceError) -> [KnownIdentifier] { [] }
 
     func identifiers(

@@ -53,7 +53,7 @@ struct PurserDaemon: Sendable {
 /// A configuration of Purser for a measurement.
 struct PurserConfiguration: Sendable {
     /// What the caller of all measurements may do.
-    private static let scopes = "[consumption:write, refunds:read, transactions:read]"
+    private static let scopes = "[consumption:write, refunds:read, transactions:read, usage:read, usage:write]"
     /// The calls whose limits must not be what is measured.
     private static let calls = ["Get Transaction Info", "Get Refund History", "Send Consumption Information"]
 

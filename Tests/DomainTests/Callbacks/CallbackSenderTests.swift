@@ -132,6 +132,54 @@ struct CallbackSenderTests {
         }
     }
 
+    @Test func `a receiver that asks to be left alone is, whatever the event, until its owner changes something`()
+        async throws
+    {
+        try await CallbackFixture.with { fixture in
+            fixture.transport.answer { _ in .status(503, retryAfter: .seconds(600)) }
+            let callback = try await fixture.add("busy.test", .apple)
+            try await fixture.notify("a1", about: "1")
+            try await fixture.listing(callback) { $0.waiting == 1 }
+            let attempts = try await fixture.service.attempts(app: CallbackFixture.app, id: callback.id, limit: 1)
+            #expect(attempts.first?.failure == "the receiver answered 503, and asks to be left alone for 600 s")
+            let quick = try await fixture.add("quick.test", .apple)
+            try await fixture.notify("b1", about: "2")
+            fixture.advance(by: .seconds(599))
+            try await fixture.bodies(of: "quick.test", count: 1)
+            #expect(fixture.transport.bodies(of: "busy.test") == ["n.a1.n"], "five seconds would be our own pause")
+            try await fixture.service.remove(app: CallbackFixture.app, id: quick.id, by: .daemon)
+            fixture.transport.answer { _ in .status(200) }
+            fixture.advance(by: .seconds(2))
+            try await fixture.bodies(of: "busy.test", count: 3)
+            fixture.transport.answer { _ in .status(429, retryAfter: .seconds(3600)) }
+            try await fixture.notify("c1", about: "3")
+            try await fixture.listing(callback) { $0.waiting == 1 }
+            fixture.transport.answer { _ in .status(200) }
+            var change = FieldReader(body: ["description": .string("mended")])
+            _ = try await fixture.service.change(
+                app: CallbackFixture.app, id: callback.id,
+                change.callbackChange(fixture.service.policy, of: .apple), by: .daemon)
+            try await fixture.notify("d1", about: "4")
+            try await Wait.until("another transaction's event") {
+                fixture.transport.bodies(of: "busy.test").contains("n.d1.n")
+            }
+        }
+    }
+
+    @Test func `a wish to be left alone ends within the longest, and within the days that an event is tried`() {
+        let retries = CallbackRetries(random: { 1 })
+        let now = CallbackFixture.start
+        func pause(_ asked: Duration?, after attempts: Int = 1, failingFor: TimeInterval = 0) -> TimeInterval {
+            retries.nextAttempt(after: attempts, since: now - failingFor, asked: asked, at: now).timeIntervalSince(now)
+        }
+        #expect(pause(nil) == 5 && pause(.zero) == 5 && pause(.seconds(2)) == 5)
+        #expect(pause(.seconds(6)) == 6 && pause(.seconds(6), after: 20) == 900)
+        #expect(pause(.seconds(86_400)) == 3600)
+        let days: TimeInterval = 3 * 86_400
+        #expect(pause(.seconds(3600), failingFor: days - 60) == 60)
+        #expect(retries.longestPause == .seconds(3600))
+    }
+
     @Test func `what was under way when the process ended is sent again, and what was received is not`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "purser-callbacks-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -202,6 +202,25 @@ struct PolicyResponderTests {
         }
     }
 
+    @Test func `where no rule applies the log says why of each rule, once of each case`() async throws {
+        var elsewhere = RefundMatch()
+        elsewhere.consumptionPercentage = .init(atLeast: 1)
+        let rules = (1...7).map { RefundRule(name: "rule-\($0)", match: elsewhere, outcome: .silence, lead: nil) }
+        let answers = RefundRule(name: "unknown", outcome: .answer(.decline, .init()), lead: nil)
+        try await CaseMonitorFixture.with(policies: ["coins": RefundPolicy(rules: [answers] + rules)]) { fixture in
+            for id in ["1", "2"] { _ = try await fixture.base.openCase(.sample(id: id)) }
+            try await fixture.monitoring {
+                for _ in 0..<3 { try await fixture.pass(.seconds(60)) }
+            }
+            let lines = fixture.log.lines("No rule of the policy applies")
+            #expect(lines.count == 2 && lines.allSatisfy { $0.level == .info })
+            #expect(Set(lines.compactMap { $0.metadata["case"] }).count == 2)
+            let reasons = try #require(lines.first?.metadata["rules"])
+            #expect(reasons.hasPrefix("unknown: `deliveryStatus` is not known; rule-1: "), "\(reasons)")
+            #expect(reasons.hasSuffix("; 3 more") && !reasons.contains("rule-5"))
+        }
+    }
+
     @Test func `a rule of silence declines the case, when its time has come`() async throws {
         let policy = RefundPolicy(rules: [RefundRule(name: "never", outcome: .silence)])
         try await CaseMonitorFixture.with(policies: ["coins": policy]) { fixture in

@@ -227,7 +227,7 @@ struct RefundReportTests {
 
     @Test func `no more reports are made at once than may be`() async throws {
         let store = SlowReportStore()
-        let service = RefundReportService(store: store)
+        let service = RefundReportService(store: store, clock: ServiceClock(now: { CaseModel.time(0) }))
         let app = App(slug: "coins", bundleID: "com.example.coins")
         let query = RefundReportQuery(environment: .production)
         let running = (0..<RefundReportService.maximumConcurrentReports).map { _ in
@@ -243,6 +243,32 @@ struct RefundReportTests {
         store.gate.open()
         for report in running { #expect(try await report.value.rows.isEmpty) }
         #expect(try await service.report(app: app, query).rows.isEmpty, "then there is room again")
+    }
+
+    @Test func `a report that takes too long ends, says what to narrow, and makes room for others`() async throws {
+        let (store, manual) = (SlowReportStore(), ManualClock())
+        let clock = ServiceClock(
+            now: { CaseModel.time(0) },
+            sleep: { try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
+        let service = RefundReportService(store: store, clock: clock)
+        let app = App(slug: "coins", bundleID: "com.example.coins")
+        let query = RefundReportQuery(environment: .production)
+        for round in 1...RefundReportService.maximumConcurrentReports + 1 {
+            let report = Task { try await service.report(app: app, query) }
+            await store.gate.hasArrivals(round)
+            await manual.sleeperHasArrived()
+            manual.advance(by: RefundReportService.timeLimit - .seconds(1))
+            manual.advance(by: .seconds(1))
+            do {
+                _ = try await report.value
+                Issue.record("it came to an end")
+            } catch {
+                let error = try #require(error as? ServiceError)
+                #expect(error.reason == .deadlineExceeded && error.message.contains("`from` and `to` closer together"))
+            }
+        }
+        store.gate.open()
+        #expect(try await service.report(app: app, query).rows.isEmpty)
     }
 
     @Test func `without an environment a report is of Production, or of the only one that there is`() {

@@ -12,7 +12,7 @@ struct RefundPolicyProofTests {
         var random = SeededRandom(seed: Self.seed)
         var proved = 0
         for _ in 0..<2000 {
-            let policy = RefundPolicy(rules: (0..<3).map { Self.rule("\($0)", &random) })
+            let policy = RefundPolicy(rules: (0..<4).map { Self.rule("\($0)", &random) })
             let unreachable = policy.faults.filter { $0.rule == "unreachable" }.map { policy.rules[$0.index].name }
             guard !unreachable.isEmpty else { continue }
             proved += 1
@@ -26,6 +26,70 @@ struct RefundPolicyProofTests {
         }
         // Or nothing was looked at.
         #expect(proved > 30)
+    }
+
+    @Test func `a rule that several before it take everything from together is told, with their names`() {
+        func rule(_ name: String, _ change: (inout RefundMatch) -> Void) -> RefundRule {
+            var match = RefundMatch()
+            change(&match)
+            return RefundRule(name: name, match: match, outcome: .silence)
+        }
+        func unreachable(_ rules: RefundRule...) -> [String] {
+            RefundPolicy(rules: rules).faults.filter { $0.rule == "unreachable" }.map { rules[$0.index].name }
+        }
+        let sandbox = rule("sandbox") { $0.environments = [.sandbox] }
+        let production = rule("production") { $0.environments = [.production] }
+        let rest = rule("rest") { _ in }
+        #expect(unreachable(sandbox, production, rest) == ["rest"])
+        #expect(unreachable(sandbox, rest, production) == ["production"])
+        let message =
+            RefundPolicy(rules: [sandbox, rule("unused") { $0.reasons = ["LEGAL"] }, production, rest])
+            .faults.first?.message ?? ""
+        #expect(message.contains("`sandbox`, `production` before it take them all") && !message.contains("unused"))
+        // What a rule leaves open has values that nobody can list.
+        let types = [ProductType.consumable, .nonConsumable, .nonRenewingSubscription, .autoRenewableSubscription]
+        let byType = types.map { type in rule(type.rawValue) { $0.productTypes = [type] } }
+        #expect(RefundPolicy(rules: byType + [rest]).faults.isEmpty)
+        let named = rule("named") { $0.productTypes = [.consumable, .nonConsumable] }
+        #expect(RefundPolicy(rules: byType + [named]).faults.map(\.index) == [4])
+        // Ranges that meet, and ranges that leave a gap.
+        let young = rule("young") { $0.purchaseAge = .init(below: .seconds(3600)) }
+        let old = rule("old") { $0.purchaseAge = .init(atLeast: .seconds(3600)) }
+        let older = rule("older") { $0.purchaseAge = .init(atLeast: .seconds(3601)) }
+        #expect(unreachable(young, old, rest) == ["rest"] && unreachable(young, older, rest).isEmpty)
+        let often = rule("often") { $0.refunds = .init(atLeast: 2) }
+        let seldom = rule("seldom") { $0.refunds = .init(below: 2) }
+        let known = rule("known") { $0.refunds = .init(atLeast: 0) }
+        #expect(unreachable(often, seldom, rest).isEmpty, "whose owner is not known has none")
+        #expect(unreachable(often, seldom, known) == ["known"])
+        // Two conditions: each part by another rule, and one part by none.
+        let cells = [
+            ("DEU", AppStoreEnvironment.sandbox), ("DEU", .production), ("FRA", .sandbox), ("FRA", .production),
+        ]
+        .map { cell in
+            rule("\(cell)") { ($0.storefronts, $0.environments) = ([cell.0], [cell.1]) }
+        }
+        let both = rule("both") { $0.storefronts = ["DEU", "FRA"] }
+        #expect(RefundPolicy(rules: cells + [both]).faults.map(\.index) == [4])
+        #expect(RefundPolicy(rules: cells.dropLast() + [both]).faults.isEmpty)
+    }
+
+    @Test func `what would take too long to prove counts as reachable`() {
+        let places = (0..<60).map { "S\($0)" }
+        let reasons = (0..<60).map { "R\($0)" }
+        var wide = RefundMatch()
+        (wide.storefronts, wide.reasons) = (Set(places), Set(reasons))
+        let halves: [RefundRule] = [Set(places.prefix(30)), Set(places.suffix(30))].flatMap { storefronts in
+            [Set(reasons.prefix(30)), Set(reasons.suffix(30))].map { reasons in
+                var match = RefundMatch()
+                (match.storefronts, match.reasons) = (storefronts, reasons)
+                return RefundRule(
+                    name: "\(storefronts.count)-\(reasons.sorted()[0])-\(storefronts.sorted()[0])", match: match,
+                    outcome: .silence)
+            }
+        }
+        let rules = halves + [RefundRule(name: "wide", match: wide, outcome: .silence)]
+        #expect(!RefundPolicy(rules: rules).faults.contains { $0.rule == "unreachable" })
     }
 
     @Test func `an answer that is told to be impossible is never made about the types that are told`() throws {
