@@ -60,7 +60,9 @@ package struct CallbackClient: CallbackTransport {
     /// What the span of a post shows.
     private static func traced(_ answer: CallbackAnswer, _ message: CallbackMessage) -> TracedWork {
         var attributes: [(key: String, value: TracedWork.Attribute)] = [("purser.app", .text(message.app))]
-        guard case .status(let status, retryAfter: _) = answer else { return TracedWork("callback", attributes, hasFailed: true) }
+        guard case .status(let status, retryAfter: _) = answer else {
+            return TracedWork("callback", attributes, hasFailed: true)
+        }
         attributes.append(("http.response.status_code", .number(status)))
         return TracedWork("callback", attributes, hasFailed: !(200...299).contains(status))
     }
