@@ -18,6 +18,8 @@ final class AcceptRest {
         var lastFailure: NIODeadline
         var failures = 0
         var hasAcceptedSince = false
+        /// What the channel accepts in one turn at other times.
+        let acceptedAtOnce: UInt
     }
 
     private let logger: Logger
@@ -41,13 +43,16 @@ final class AcceptRest {
         let now = context.eventLoop.now
         if trouble == nil {
             logger.error("New connections cannot be accepted and wait", metadata: ["cause": .string(cause)])
-            trouble = Trouble(start: now, lastFailure: now)
+            // One at a time from now on: those that one turn accepts after the last that there was room for go into the headroom.
+            trouble = Trouble(
+                start: now, lastFailure: now, acceptedAtOnce: option(.maxMessagesPerRead, context) ?? 1)
+            _ = set(.maxMessagesPerRead, 1, context)
             lookWhetherOver(context)
         }
         trouble?.lastFailure = now
         trouble?.failures += 1
         trouble?.hasAcceptedSince = false
-        guard !isResting, setAutoRead(false, context) else { return }
+        guard !isResting, set(.autoRead, false, context) else { return }
         isResting = true
         goOnWhenRested(context)
     }
@@ -56,7 +61,7 @@ final class AcceptRest {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
             guard DescriptorHeadroom.isLeft || !context.channel.isActive else { return self.goOnWhenRested(context) }
             self.isResting = false
-            _ = self.setAutoRead(true, context)
+            _ = self.set(.autoRead, true, context)
         }
     }
 
@@ -68,6 +73,7 @@ final class AcceptRest {
                 return self.lookWhetherOver(context)
             }
             self.trouble = nil
+            _ = self.set(.maxMessagesPerRead, trouble.acceptedAtOnce, context)
             self.logger.notice(
                 "New connections are accepted again",
                 metadata: [
@@ -77,10 +83,17 @@ final class AcceptRest {
         }
     }
 
+    /// Nil only when the channel is closed.
+    private func option<Option: ChannelOption>(_ option: Option, _ context: ChannelHandlerContext) -> Option.Value? {
+        try? context.channel.syncOptions?.getOption(option)
+    }
+
     /// Fails only when the channel is closed, which nobody needs to rest on.
-    private func setAutoRead(_ isOn: Bool, _ context: ChannelHandlerContext) -> Bool {
+    private func set<Option: ChannelOption>(
+        _ option: Option, _ value: Option.Value, _ context: ChannelHandlerContext
+    ) -> Bool {
         guard context.channel.isActive else { return false }
-        return (try? context.channel.syncOptions?.setOption(.autoRead, value: isOn)) != nil
+        return (try? context.channel.syncOptions?.setOption(option, value: value)) != nil
     }
 }
 

@@ -81,6 +81,11 @@ struct DaemonProcess: Sendable {
     /// Lets it open no descriptor beyond so many.
     func limitDescriptors(to count: Int) async throws { try await limit("--nofile=\(count):") }
 
+    /// How many descriptors it has open.
+    func openDescriptors() throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/\(processID)/fd").count
+    }
+
     private func limit(_ limit: String) async throws {
         let command = try ChildProcess(["prlimit", "--pid", "\(processID)", limit])
         guard try await command.ended == 0 else {
