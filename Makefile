@@ -202,11 +202,11 @@ flood: build ## Attack the daemon, and measure how honest clients fare beside ea
 CHECKS ?=
 
 .PHONY: test-systemd
-test-systemd: programs ## Hold the service under a real systemd, that of PURSER_SYSTEMD_RIG; CHECKS="hang|memory"
+test-systemd: programs ## Hold the service under a real systemd, that of SYSTEMD_RIG; CHECKS="hang|memory"
 	@Tests/IntegrationTests/Resources/systemd/run-systemd.sh $(PROGRAMS) "$(CHECKS)"
 
 .PHONY: test-deb
-test-deb: ## Install, upgrade, remove and purge what `make deb` has made under a real systemd, that of PURSER_SYSTEMD_RIG; CHECKS=
+test-deb: ## Install, upgrade, remove and purge what `make deb` has made under a real systemd, that of SYSTEMD_RIG; CHECKS=
 	@ls $(DEB)/purser_*.deb >/dev/null
 	@Tests/IntegrationTests/Resources/systemd/run-package.sh $(DEB) "$(CHECKS)"
 

@@ -21,7 +21,7 @@ packages() {
         env DEBIAN_FRONTEND=noninteractive apt-get --quiet --yes --no-install-recommends "$act" "$@"
     else
         env DEBIAN_FRONTEND=noninteractive dpkg "--$act" "$@"
-    fi >"$work/packages" 2>&1 || { note=$(tail -n 3 "$work/packages" | tr '\n' ' '); return 1; }
+    fi >"$work/packages" 2>&1 || { note=$({ grep 'depends on' "$work/packages"; tail -n 3 "$work/packages"; } | tr '\n' ' '); return 1; }
 }
 is_unset() { ! systemctl --quiet is-enabled "$1" && ! systemctl --quiet is-active "$1"; }
 main_process() { property MainPID; }

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian package under a real systemd, upgrades, removes and purges it (package-checks.sh).
 #   run-package.sh DEB_DIRECTORY [CHECKS]
-# rig.sh says what PURSER_SYSTEMD_RIG is. There the package manager must have, or be able to fetch, what the package depends on.
+# rig.sh says what SYSTEMD_RIG is. There the package manager must have, or be able to fetch, what the package depends on.
 set -euo pipefail
 
 debs=${1:?usage: run-package.sh DEB_DIRECTORY [CHECKS]}

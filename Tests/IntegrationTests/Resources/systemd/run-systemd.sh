@@ -1,7 +1,7 @@
 #!/bin/bash
 # Holds the service under a real systemd, with its unit as it is shipped: start, hangs, faults, memory, stop (checks.sh).
 #   run-systemd.sh BIN_DIRECTORY [CHECKS]
-# rig.sh says what PURSER_SYSTEMD_RIG is.
+# rig.sh says what SYSTEMD_RIG is.
 set -euo pipefail
 
 bin=${1:?usage: run-systemd.sh BIN_DIRECTORY [CHECKS]}
