@@ -73,7 +73,9 @@ struct RestoreSubcommand: ParsableCommand {
 /// The commands under `purser store`.
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "store", abstract: "Work with the database.", subcommands: [Check.self])
+        commandName: "store", abstract: "Work with the database.",
+        discussion: "`purser backup` and `purser restore` are the same as those here.",
+        subcommands: [Check.self, BackupSubcommand.self, RestoreSubcommand.self])
 
     /// The command `purser store check`.
     struct Check: AsyncParsableCommand {

@@ -18,7 +18,7 @@ struct Purser: AsyncParsableCommand {
                 subcommands: [
                     StatusCommand.self, DoctorSubcommand.self, AppsCommand.self, LimitsCommand.self, CasesCommand.self,
                     DeliveriesCommand.self, ConsumptionCommand.self, NotificationsCommand.self, QuarantineCommand.self,
-                    EventsCommand.self, UsersCommand.self, RefundsCommand.self,
+                    EventsCommand.self, CallbacksCommand.self, UsersCommand.self, RefundsCommand.self,
                 ]),
             CommandGroup(
                 name: "Keys, callers and records",

@@ -81,15 +81,25 @@ package struct OperatorQuery: Sendable {
             list: nil, limit: nil)
     }
 
-    /// Something that is put somewhere, or removed.
+    /// Something that is put somewhere, changed or removed.
     package static func change(_ method: Change, _ path: [String], body: Body? = nil) -> OperatorQuery {
         OperatorQuery(
-            method: method == .put ? .put : .delete, target: target(path, []), body: body?.value,
+            method: method.method, target: target(path, []), body: body?.value,
             list: nil, limit: nil)
     }
 
     /// How something is changed that has a path of its own.
-    package enum Change: Sendable { case put, delete }
+    package enum Change: Sendable {
+        case put, patch, delete
+
+        fileprivate var method: CurlRequest.Method {
+            switch self {
+            case .put: .put
+            case .patch: .patch
+            case .delete: .delete
+            }
+        }
+    }
 
     private static func target(
         _ path: [String], _ filters: [(String, String?)], verb: String? = nil
