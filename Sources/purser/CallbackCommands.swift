@@ -1,7 +1,9 @@
 import ArgumentParser
 import Daemon
 
-/// The commands under `purser callbacks`: what operators need when a receiver fails. Services make their callbacks themselves.
+/// The commands under `purser callbacks`, which operators need when a receiver fails.
+///
+/// Services make their callbacks themselves.
 struct CallbacksCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "callbacks", abstract: "Work with the URLs that are told what happens.",
