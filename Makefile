@@ -98,6 +98,26 @@ deb: release ## Make the Debian packages, with debug symbols apart, into .build-
 	deploy/debian/build-deb.sh .build-release $(DEB)
 	lintian --allow-root --fail-on error,warning --display-info $(DEB)/*.changes
 
+# Where what DocC makes of each module goes.
+DOCUMENTATION := .build/documentation
+
+# What modules of this package see of each other is documented. C's modules and those of tests have nothing of ours to say.
+.PHONY: documentation
+documentation: deps ## Write DocC's pages of every module into .build/documentation; a warning of DocC's fails it
+	rm -rf $(DOCUMENTATION)
+	swift package dump-symbol-graph --minimum-access-level package --skip-synthesized-members
+	@graphs=$$(swift build --show-bin-path)/../symbolgraph; \
+	for module in $$(ls Sources); do \
+	    [ -f "$$graphs/$$module.symbols.json" ] || continue; \
+	    mkdir -p "$(DOCUMENTATION)/graphs/$$module"; \
+	    cp "$$graphs/$$module".symbols.json "$$graphs/$$module"@*.symbols.json "$(DOCUMENTATION)/graphs/$$module" 2>/dev/null || true; \
+	    docc convert --warnings-as-errors --additional-symbol-graph-dir "$(DOCUMENTATION)/graphs/$$module" \
+	        --fallback-display-name "$$module" --fallback-bundle-identifier "purser.$$module" \
+	        --output-dir "$(DOCUMENTATION)/$$module.doccarchive"; \
+	    echo "$(DOCUMENTATION)/$$module.doccarchive"; \
+	done; \
+	rm -r "$(DOCUMENTATION)/graphs"
+
 .PHONY: test
 test: build ## Run every test
 	swift test --skip-build --disable-xctest

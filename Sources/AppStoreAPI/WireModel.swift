@@ -71,7 +71,7 @@ extension WireModel {
     }
 }
 
-/// One field of a ``WireModel``: its name on the wire and the property that holds it.
+/// One field of a `WireModel`: its name on the wire and the property that holds it.
 package struct WireField<Model: Sendable>: Sendable {
     package let name: String
     /// Whether Apple documents that the field is always there; what is received is read without it all the same.

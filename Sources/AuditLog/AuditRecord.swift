@@ -13,9 +13,9 @@ package struct AuditRecord: Sendable, Equatable {
     /// Counts the records of a chain from 1; in the reserve it is that of the log's last record at the time.
     package var sequence: Int
     package var at: Date
-    /// An action of ``AuditAct``, or one of ``Entry/LogAction``.
+    /// An action of `AuditAct`, or one of `Entry.LogAction`.
     package var action: String
-    /// As ``Actor/name`` writes it.
+    /// As `Actor.name` writes it.
     package var actor: String
     package var claimedName: String?
     package var app: String?

@@ -4,7 +4,7 @@ package import OpenSSL
 /// A JWS in compact form: header, payload and signature in Base64url between dots.
 ///
 /// Making one only finds the parts, so that a cache keyed by ``protectedHeader`` can spare parsing the header. Nothing
-/// in it is to be believed before ``verify(with:header:)`` has returned.
+/// in it is to be believed before `verify(with:header:)` has returned.
 /// Source: RFC 7515, section 7.1.
 package struct CompactJWS: Sendable {
     /// The size of a token beyond which it is refused, in bytes, unless the reader says otherwise.

@@ -9,7 +9,7 @@ import OpenSSL
 /// All changes go through here one after the other, but for take-overs, which the ring makes itself at the moment when Apple
 /// refuses a key. What signs reads the ring and never waits for any of this.
 package actor KeyCustodian {
-    /// What the configuration says at the start; what a reload brings instead, ``replace(with:commit:swap:)`` takes.
+    /// What the configuration says at the start; what a reload brings instead, `replace(with:commit:swap:)` takes.
     package struct Settings: Sendable {
         package var apps: AppCatalog
         package var directories: [KeyDirectory]

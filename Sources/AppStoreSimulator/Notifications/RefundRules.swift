@@ -10,7 +10,7 @@ package struct RefundRules: Sendable, Hashable {
         case preference = "PREFERENCE"
         /// As Apple's sandbox does, which looks at what the customer wrote and at no answer.
         case sandbox = "SANDBOX"
-        /// By chance, which reason and answer weigh: see ``RefundChance``.
+        /// By chance, which reason and answer weigh: see `RefundChance`.
         case answer = "ANSWER"
     }
 

@@ -2,7 +2,7 @@ package import Foundation
 
 /// Finds and reads what is kept of a user.
 ///
-/// Every method throws `storeUnavailable`. What is a user's here is what ``ConsentStore/eraseUser(app:user:at:)`` would remove or
+/// Every method throws `storeUnavailable`. What is a user's here is what `ConsentStore.eraseUser(app:user:at:)` would remove or
 /// change: both ask the same question.
 package protocol UserExportStore: Sendable {
     /// Finds everything that is kept of a user, as one moment has it, and names the user for the audit if there is anything.
