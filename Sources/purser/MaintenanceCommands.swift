@@ -43,7 +43,12 @@ struct BackupSubcommand: AsyncParsableCommand {
 
     @OptionGroup var options: DaemonOptions
 
-    func run() async throws { try await BackupCommand.run(to: file, daemon: options.daemon).finish() }
+    func run() async throws {
+        let (file, daemon) = (file, options.daemon)
+        try await LongWork.atTerminal.telling("The daemon copies its store") {
+            await BackupCommand.run(to: file, daemon: daemon)
+        }.finish()
+    }
 }
 
 /// The command `purser restore`.
@@ -89,7 +94,10 @@ struct StoreCommand: ParsableCommand {
         func run() async throws {
             let offline = OfflineStoreCommand(
                 file: options.config, environment: ProcessInfo.processInfo.environment)
-            try await StoreCheckCommand.run(daemon: options.daemon, otherwise: offline).finish()
+            let daemon = options.daemon
+            try await LongWork.atTerminal.telling("The store is examined") {
+                await StoreCheckCommand.run(daemon: daemon, otherwise: offline)
+            }.finish()
         }
     }
 }

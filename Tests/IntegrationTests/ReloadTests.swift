@@ -138,6 +138,26 @@ import Testing
         }
     }
 
+    @Test func `hosts of callbacks come and go without a restart`() async throws {
+        let settings = DaemonStage.Settings(scopes: ["callbacks:manage"], callbacks: "{ allowedHosts: [localhost] }")
+        try await DaemonStage.with(settings) { stage in
+            let daemon = try await stage.start()
+            func add(_ url: String) async -> Int? {
+                let callback: JSONValue = ["url": .string(url), "format": "cloudevents"]
+                return await stage.api().send("POST", "/v1/apps/coins/callbacks", body: callback)?.status
+            }
+            let (first, second) = ("https://localhost:1/hook", "https://hooks.example.invalid/purser")
+            #expect(await add(first) == 201)
+            #expect(await add(second) == 400)
+            try edit(stage) { $0 = $0.replacing("[localhost]", with: "[hooks.example.invalid]") }
+            let reload = try await stage.command("reload")
+            #expect(reload.status == 0 && reload.output.contains("callbacks"), "\(reload)")
+            #expect(await add(second) == 201)
+            #expect(await add(first) == 400)
+            #expect(try await daemon.terminate() == 0)
+        }
+    }
+
     @Test func `a signal does the same, and the service manager is told`() async throws {
         try await DaemonStage.with(.init(otherApps: ["gems"])) { stage in
             let socket = try NotifySocket(in: stage.folder)

@@ -20,6 +20,7 @@ struct RunbookTests {
             "--no-sample-content-provided",
         ],
         "deliveries show": ["--app", "APP", "DELIVERY"],
+        "import links": ["LINKS", "--app", "APP"],
         "keys activate": ["NEW"],
         "keys check": ["NEW"],
     ]
@@ -28,7 +29,9 @@ struct RunbookTests {
     private static func commands() throws -> (examples: [[String]], rows: [[String]]) {
         let all = try DocumentedCommand.all().filter { $0.document == "operations.md" }
         let examples = all.filter { $0.headings.last == "Commands" && $0.isWhole }.map(\.words)
-        let rows = all.filter { $0.headings.contains("At three in the morning") || $0.headings.contains("Alerts") }
+        let rows = all.filter {
+            !$0.headings.filter(["Recipes", "At three in the morning", "Alerts"].contains).isEmpty
+        }
         var known: Set<[String]> = []
         return (examples, rows.map(\.words).filter { known.insert($0).inserted })
     }
@@ -120,9 +123,11 @@ struct RunbookTests {
         private func meaning(of word: String, in words: [String]) async throws -> String {
             switch word {
             case "APP": "coins"
+            case "LINKS": try list()
             case "NAME": RunbookTests.caller
             case "NEW": RunbookTests.new
             case "OLD": RunbookTests.old
+            case "USER": "alice"
             case "CASE": try await open(of: "alice")
             case "DELIVERY": try await first("/v1/apps/coins/deliveries", "deliveries", "id")
             case "UUID": try await first("/v1/apps/coins/notifications", "notifications", "notificationUUID")
@@ -131,6 +136,14 @@ struct RunbookTests {
                 try await first("/v1/quarantine", "notifications", "id")
             default: word
             }
+        }
+
+        /// A list of purchases that were somebody's elsewhere.
+        private func list() throws -> String {
+            let file = stage.folder.appending(path: "links.csv").path
+            try "user,kind,value,environment\nbob,transactionId,\(buy(of: "coins")),Production\n"
+                .write(toFile: file, atomically: true, encoding: .utf8)
+            return file
         }
 
         private func first(_ path: String, _ list: String, _ member: String) async throws -> String {
