@@ -225,9 +225,16 @@ struct RefundReportTests {
         }
     }
 
+    /// A clock on which no time passes unless a test says so.
+    private func clock(_ manual: ManualClock) -> ServiceClock {
+        ServiceClock(
+            now: { CaseModel.time(0) },
+            sleep: { try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
+    }
+
     @Test func `no more reports are made at once than may be`() async throws {
-        let store = SlowReportStore()
-        let service = RefundReportService(store: store, clock: ServiceClock(now: { CaseModel.time(0) }))
+        let (store, manual) = (SlowReportStore(), ManualClock())
+        let service = RefundReportService(store: store, clock: clock(manual))
         let app = App(slug: "coins", bundleID: "com.example.coins")
         let query = RefundReportQuery(environment: .production)
         let running = (0..<RefundReportService.maximumConcurrentReports).map { _ in
@@ -247,10 +254,7 @@ struct RefundReportTests {
 
     @Test func `a report that takes too long ends, says what to narrow, and makes room for others`() async throws {
         let (store, manual) = (SlowReportStore(), ManualClock())
-        let clock = ServiceClock(
-            now: { CaseModel.time(0) },
-            sleep: { try await manual.sleep(until: manual.now.advanced(by: $0), tolerance: nil) })
-        let service = RefundReportService(store: store, clock: clock)
+        let service = RefundReportService(store: store, clock: clock(manual))
         let app = App(slug: "coins", bundleID: "com.example.coins")
         let query = RefundReportQuery(environment: .production)
         for round in 1...RefundReportService.maximumConcurrentReports + 1 {
