@@ -68,6 +68,8 @@ let package = Package(
         .systemLibrary(
             name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
+        .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
 
         // The commit that a release is built from; a C target, since a Swift one cannot be given a text.
@@ -100,7 +102,7 @@ let package = Package(
             ]),
         .target(name: "CallbackClient", dependencies: ["Domain", "Curl", "TraceContext", coreMetrics, metrics]),
         .target(name: "AuditLog", dependencies: ["Domain", "JSON", "OpenSSL", coreMetrics, logging, metrics]),
-        .target(name: "StoreSQLite", dependencies: ["Domain", grdb, grdbSQLite]),
+        .target(name: "StoreSQLite", dependencies: ["CSQLite", "Domain", grdb, grdbSQLite]),
         .target(
             name: "Listener",
             dependencies: [

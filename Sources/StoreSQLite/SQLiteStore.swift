@@ -1,3 +1,4 @@
+import CSQLite
 package import Domain
 import GRDB
 import GRDBSQLite
@@ -158,6 +159,7 @@ package final class SQLiteStore: Sendable {
         configuration.foreignKeysEnabled = true
         configuration.maximumReaderCount = maximumReaders
         configuration.prepareDatabase { database in
+            try database.compileStatementsOnce()
             // The writer comes first, and GRDB changes nothing of the file before this.
             guard !database.configuration.readonly else { return }
             try Schema.check(database, path: path)
@@ -317,5 +319,23 @@ enum StoreFailure {
         case .SQLITE_MISUSE: "it is closed"
         default: "SQLite refuses"
         }
+    }
+}
+
+// MARK: Connections
+
+extension Database {
+    /// Has a statement keep the plan with which it was compiled, whatever values it is given.
+    ///
+    /// Otherwise SQLite looks whether a value lets it use an index for some rows alone, such as `WHERE environment = 'Sandbox'`, and
+    /// compiles the statement anew for each next value, which costs several times what running it does. Our plans do not depend
+    /// on values: those that need such an index name its condition.
+    ///
+    /// - Throws: `DatabaseError` where SQLite refuses.
+    /// Source: https://sqlite.org/queryplanner-ng.html#qpstab
+    fileprivate func compileStatementsOnce() throws {
+        guard let connection = sqliteConnection else { throw DatabaseError(resultCode: .SQLITE_MISUSE) }
+        let code = csqlite_db_config_switch(connection, SQLITE_DBCONFIG_ENABLE_QPSG, 1)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 }

@@ -25,7 +25,7 @@ struct ImportTests {
         "AppStoreClient": ["Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", "TraceContext"],
         "CallbackClient": ["Domain", "Curl", "TraceContext"],
         "AuditLog": ["Domain", "JSON", "OpenSSL"],
-        "StoreSQLite": ["Domain", "GRDB", "GRDBSQLite"],
+        "StoreSQLite": ["CSQLite", "Domain", "GRDB", "GRDBSQLite"],
         "Listener": [
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "OpenSSL", "ServiceLifecycle",
@@ -95,7 +95,10 @@ struct ImportTests {
     }
 
     @Test func `a C library is imported by its wrapper alone`() {
-        let wrappers = ["CCurl": "Curl", "COpenSSL": "OpenSSL", "CSystemd": "Systemd", "CVersion": "Daemon"]
+        let wrappers = [
+            "CCurl": "Curl", "COpenSSL": "OpenSSL", "CSQLite": "StoreSQLite", "CSystemd": "Systemd",
+            "CVersion": "Daemon",
+        ]
         for (library, wrapper) in wrappers {
             let importers = Self.allowed.filter { $0.value.contains(library) }.map(\.key)
             #expect(importers == [wrapper])

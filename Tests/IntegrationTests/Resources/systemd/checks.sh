@@ -15,7 +15,7 @@ source "$pack/checking.sh"
 # ---- start
 
 unit_is_sound() {
-    note=$(systemd-analyze verify /etc/systemd/system/purser.service 2>&1) || true
+    note=$(systemd-analyze verify --man=no /etc/systemd/system/purser.service 2>&1) || true
     [ -z "$note" ]
 }
 starts() {
@@ -222,7 +222,7 @@ restarts_refuse_nobody() {
     # As it is shipped, but for the address.
     sed 's,^ListenStream=.*,ListenStream=/run/purser-api.sock,' "$pack/purser-api.socket" >/etc/systemd/system/purser-api.socket
     systemctl daemon-reload
-    must 'systemd has nothing to say about the unit' systemd-analyze verify /etc/systemd/system/purser-api.socket || return
+    must 'systemd has nothing to say about the unit' systemd-analyze verify --man=no /etc/systemd/system/purser-api.socket || return
     must 'the socket is there' systemctl start purser-api.socket && must 'it starts' systemctl start purser || return
     for number in 1 2 3 4; do ask_on "$folder" /run/purser-api.sock & askers+=($!); done
     from=$(date +%s.%N)
