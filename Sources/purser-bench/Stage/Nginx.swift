@@ -17,6 +17,13 @@ struct Nginx: Sendable {
                 ssl_certificate_key "\(fixtures.path("tls.key"))";
                 ssl_protocols TLSv1.2 TLSv1.3;
                 root "\(fixtures.path("upstream"))";
+                # What the daemon asks of its own accord: anything but an answer as Apple's counts as an outage.
+                location = /inApps/v1/transactions/0 {
+                    return 404 '{"errorCode":4040010,"errorMessage":"Transaction id not found."}';
+                }
+                location = /inApps/v1/notifications/history {
+                    return 200 '{"notificationHistory":[],"hasMore":false}';
+                }
                 location ~ "^/inApps/v1/transactions/([0-9]+)$" { try_files /transactions/$1.json =404; }
                 location /inApps/v2/refund/lookup/ { try_files /refund.json =404; }
                 location /inApps/v1/subscriptions/extend/mass/ { try_files /mass.json =404; }
