@@ -26,6 +26,7 @@ struct HistoryReporter: Sendable {
     private let logger: Logger
     /// By app; of those that have one.
     private var told: [String: Fault] = [:]
+    private var toldOutage = false
 
     init(environment: AppStoreEnvironment, logger: Logger) {
         self.environment = environment
@@ -42,13 +43,16 @@ struct HistoryReporter: Sendable {
     }
 
     /// Tells that all searches of the environment wait.
-    func outageBegan(_ error: ServiceError) {
-        logger.warning(
+    mutating func outageBegan(_ error: ServiceError) {
+        toldOutage = error.reason != .storeUnavailable
+        logger.tell(
             "Apple's notification history cannot be read for any app; one at a time looks whether that is over",
-            metadata: ["environment": "\(environment.rawValue)", "cause": "\(error.cause ?? error.message)"])
+            error, level: .warning, ["environment": "\(environment.rawValue)"])
     }
 
-    func outageEnded() {
+    mutating func outageEnded() {
+        guard toldOutage else { return }
+        toldOutage = false
         logger.notice(
             "Apple's notification history can be read again", metadata: ["environment": "\(environment.rawValue)"])
     }
@@ -76,12 +80,9 @@ struct HistoryReporter: Sendable {
     /// Reports those that fail for one reason.
     private func report(alike outcomes: [HistoryOutcome]) {
         guard let error = outcomes.first?.fault else { return }
-        logger.warning(
+        logger.tell(
             "Apple's notification history could not be read to the end; missed notifications may still be missing",
-            metadata: [
-                "apps": "\(names(outcomes))", "reason": "\(error.reason.rawValue)",
-                "cause": "\(error.cause ?? error.message)",
-            ])
+            error, level: .warning, ["apps": "\(names(outcomes))", "reason": "\(error.reason.rawValue)"])
     }
 
     private func report(unverified outcomes: [HistoryOutcome]) {

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import Logging
 import StoreSQLite
 import TestSupport
 import Testing
@@ -250,6 +251,22 @@ struct HistorySearchTests {
     }
 
     // MARK: What is told
+
+    @Test func `the store's outage is told by the store alone`() async throws {
+        try await NotificationFixture.with { fixture in
+            let history = FakeHistory()
+            history.add(sent(2, "u"))
+            fixture.store.fail(.record)
+            try await searching(fixture, history) { _ in
+                for pause in [2, 4, 8] { try await fixture.advance(by: .seconds(pause)) }
+                try await fixture.base.sleepersHaveArrived(1, within: .seconds(300))
+                fixture.store.heal()
+                try await fixture.advance(by: .seconds(300))
+                try await roundIsOver(fixture)
+            }
+            #expect(fixture.log.lines("history").filter { $0.level >= .warning }.isEmpty)
+        }
+    }
 
     @Test func `an app without a production release is no news, and its sandbox is searched`() async throws {
         try await NotificationFixture.with { fixture in
