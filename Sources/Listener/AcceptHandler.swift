@@ -26,7 +26,7 @@ final class AcceptHandler: ChannelDuplexHandler {
     init(connections: OpenConnections, logger: Logger) {
         self.connections = connections
         fullLog = OccasionalWarning(logger)
-        rest = AcceptRest(logger)
+        rest = AcceptRest(connections, logger)
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {

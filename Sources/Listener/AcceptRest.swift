@@ -1,6 +1,7 @@
 import Glibc
 import Logging
 import NIOCore
+import Synchronization
 
 /// Lets a listener rest while the descriptors of the process are used up, or the kernel gives it no connection for another reason;
 /// one line when that begins and one when it is over, however many connections wait.
@@ -22,11 +23,15 @@ final class AcceptRest {
         let acceptedAtOnce: UInt
     }
 
+    private let connections: OpenConnections
     private let logger: Logger
     private var trouble: Trouble?
     private(set) var isResting = false
 
-    init(_ logger: Logger) { self.logger = logger }
+    init(_ connections: OpenConnections, _ logger: Logger) {
+        self.connections = connections
+        self.logger = logger
+    }
 
     /// A connection was accepted; the next waits when it took the last descriptor that was meant for one.
     func accepted(_ context: ChannelHandlerContext) {
@@ -61,6 +66,7 @@ final class AcceptRest {
         context.eventLoop.assumeIsolated().scheduleTask(in: Self.pause) {
             guard DescriptorHeadroom.isLeft || !context.channel.isActive else { return self.goOnWhenRested(context) }
             self.isResting = false
+            guard self.connections.mayAccept.load(ordering: .relaxed) else { return }
             _ = self.set(.autoRead, true, context)
         }
     }

@@ -153,7 +153,7 @@ package actor Listener: Service {
             await withGracefulShutdownHandler {
                 await serve(channel)
             } onGracefulShutdown: {
-                Self.endAccepting(channel, once: loops) { connections.give(.drain) }
+                Self.endAccepting(channel, connections, once: loops)
             }
         } onCancel: {
             connections.give(.abort)
@@ -167,20 +167,27 @@ package actor Listener: Service {
     /// NIO drops a connection that is not when the socket closes, with the request that it has sent. Each loop sets up what it
     /// was given before it comes to what it is given here.
     private static func endAccepting(
-        _ channel: any Channel, once loops: [any EventLoop], _ isOver: @escaping @Sendable () -> Void
+        _ channel: any Channel, _ connections: OpenConnections, once loops: [any EventLoop]
     ) {
-        channel.setOption(.autoRead, value: false).flatMap {
+        channel.eventLoop.flatSubmit {
+            connections.mayAccept.store(false, ordering: .relaxed)
+            return channel.setOption(.autoRead, value: false)
+        }.flatMap {
             EventLoopFuture.andAllComplete(loops.map { $0.submit {} }, on: channel.eventLoop)
         }.whenComplete { _ in
-            isOver()
+            connections.give(.drain)
             channel.close(promise: nil)
         }
     }
 
     private func serve(_ channel: any Channel) async {
-        // Fails only when the channel is closed, upon which `over` ends.
-        channel.setOption(.autoRead, value: true).whenFailure { [logger] error in
-            logger.debug("Cannot accept", metadata: ["reason": "\(error)"])
+        channel.eventLoop.execute { [connections, logger] in
+            // The shutdown may have come first.
+            guard connections.mayAccept.load(ordering: .relaxed) else { return }
+            // Fails only when the channel is closed, upon which `over` ends.
+            channel.setOption(.autoRead, value: true).whenFailure { error in
+                logger.debug("Cannot accept", metadata: ["reason": "\(error)"])
+            }
         }
         // Also when this task is cancelled: what the connections do is told to end, and is over when it is.
         await Task { [over] in for await _ in over {} }.value

@@ -38,6 +38,10 @@ final class OpenConnections: Sendable {
         var isOver: Bool { !isAccepting && records.isEmpty && outlivingTasks == 0 }
     }
 
+    /// Whether new ones may be accepted; turned off, and read, on the event loop of the listening socket alone, so that nothing turns
+    /// accepting on again once it is to end.
+    let mayAccept = Atomic(true)
+
     private let state = Mutex(State())
     /// What all connections hold together.
     private let heldBytes = Atomic(0)

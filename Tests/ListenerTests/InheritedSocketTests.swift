@@ -1,6 +1,7 @@
 import Foundation
 import Listener
 import NIOPosix
+import ServiceLifecycleTestKit
 import TestSupport
 import Testing
 
@@ -55,6 +56,30 @@ import Testing
                 #expect(try await client.response().body == "GET / ")
             }
             #expect(FileManager.default.fileExists(atPath: path))
+        }
+    }
+
+    @Test func `a shutdown that comes before it serves leaves who waits to the next listener`() async throws {
+        for _ in 0..<10 {
+            let path = ListenerFixture.temporaryPath()
+            let socket = try UnixSocket.bound(to: path)
+            defer {
+                close(socket)
+                unlink(path)
+            }
+            let waiting = try await TestConnection.connect(to: .unix(path: path))
+            try await waiting.request("GET", "/waiting")
+            let listener = listener(.unix(path: path, mode: 0o600), inheriting: dup(socket))
+            _ = try await listener.bind()
+            try await testGracefulShutdown { trigger in
+                trigger.triggerGracefulShutdown()
+                try await listener.run()
+            }
+            let next = self.listener(.unix(path: path, mode: 0o600), inheriting: dup(socket))
+            try await ListenerFixture.run(next) { _ in
+                let answer = try await waiting.response()
+                #expect(answer.body == "GET /waiting ")
+            }
         }
     }
 
