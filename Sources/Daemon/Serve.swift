@@ -82,8 +82,11 @@ package enum Serve {
         let daemon = try await makeDaemon(configuration: configuration, dependencies: dependencies)
         let group = ServiceGroup(
             configuration: groupConfiguration(daemon, timeout: configuration.shutdown.timeout, logger: logger))
-        let signals = Task { await obeySignals(group, daemon.reloader, logger, flushLog) }
-        defer { signals.cancel() }
+        // Before anybody is told that it is ready, who may answer with a signal at once: one that is not caught ends the process,
+        // with the requests that it has taken.
+        let signals = await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup)
+        let obeying = Task { await obey(signals, group, daemon.reloader, logger, flushLog) }
+        defer { obeying.cancel() }
         try await daemon.run(in: group)
         logger.notice("Stopped")
     }
@@ -103,12 +106,12 @@ package enum Serve {
         return configuration
     }
 
-    private static func obeySignals(
-        _ group: ServiceGroup, _ reloader: any ConfigurationReloader, _ logger: Logger,
+    private static func obey(
+        _ signals: UnixSignalsSequence, _ group: ServiceGroup, _ reloader: any ConfigurationReloader, _ logger: Logger,
         _ flushLog: @Sendable () async -> Void
     ) async {
         var count = 0
-        for await signal in await UnixSignalsSequence(trapping: .sigterm, .sigint, .sighup) {
+        for await signal in signals {
             if signal == .sighup {
                 // A task of its own, so that whoever wants it to end need not wait; what comes of it is logged.
                 Task { _ = try? await reloader.reload(by: .daemon) }

@@ -25,6 +25,18 @@ struct LifecycleTests {
         #expect(texts.contains { $0.contains("STATUS=Serving 1 apps, 1 of them with an active key") })
     }
 
+    @Test func `whoever ends it in the moment in which it is ready finds it draining`() async throws {
+        try await DaemonStage.with { stage in
+            let manager = try NotifySocket(in: stage.folder)
+            for _ in 0..<8 {
+                let process = try stage.launch(environment: manager.environment)
+                try await manager.hears("READY=1", times: 1)
+                #expect(try await process.terminate() == 0)
+                #expect(process.log.text.contains("Draining"))
+            }
+        }
+    }
+
     @Test func `the metrics count requests, calls, tokens and verifications`() async throws {
         try await DaemonFixture.with { fixture in
             let account = try fixture.simulator.state.createAccount(in: .production).id
