@@ -20,13 +20,16 @@ COMMIT = PURSER_COMMIT=$$(git rev-parse --verify --quiet HEAD || true)
 PROGRAMS := .build/debug
 
 # What the system must provide: package, how to tell that it is there, and what it is for.
-# The names are those of Debian 12 and Ubuntu 24.04.
+# The names are those of Debian 12 and Ubuntu 24.04. What is there for tests alone is asked for by `make test` alone.
+TESTS ?=
 define NATIVE_PACKAGES
 pkg-config            program:pkg-config  finds the libraries below
 libssl-dev            library:libcrypto   keys, signatures and certificates
 libcurl4-openssl-dev  library:libcurl     the calls to Apple
 libsystemd-dev        library:libsystemd  readiness, watchdog and journal
 libsqlite3-dev        library:sqlite3     the database
+libpq-dev             library:libpq       the other database, PostgreSQL
+postgresql            tests:initdb        servers of the tests' own; the system's is left alone
 openssl               program:openssl     throw-away certificates of the tests and the demo
 curl                  program:curl        the calls of the demo
 endef
@@ -41,6 +44,7 @@ deps: ## Install the native packages that are missing; does nothing when they ar
 	@is_there() { \
 	    case $$1 in \
 	    program:*) command -v "$${1#*:}" ;; \
+	    tests:*) [ -z "$(TESTS)" ] || command -v "$${1#*:}" || ls /usr/lib/postgresql/*/bin/"$${1#*:}" ;; \
 	    library:*) pkg-config --exists "$${1#*:}" ;; \
 	    esac >/dev/null 2>&1; \
 	}; \
@@ -53,7 +57,7 @@ deps: ## Install the native packages that are missing; does nothing when they ar
 	if ! command -v apt-get >/dev/null || ! command -v "$${as_root:-true}" >/dev/null; then \
 	    echo "Install them as root, for example: apt-get install $${missing[*]}" >&2; exit 1; \
 	fi; \
-	echo "Installing them with apt-get$${as_root:+, as root by sudo}, because nothing builds without them."; \
+	echo "Installing them with apt-get$${as_root:+, as root by sudo}, because nothing is built or tested without them."; \
 	apt() { $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q "$$@" </dev/null; }; \
 	apt update; \
 	apt install --yes --no-install-recommends "$${missing[@]}"
@@ -119,6 +123,7 @@ documentation: deps ## Write DocC's pages of every module into .build/documentat
 	rm -r "$(DOCUMENTATION)/graphs"
 
 .PHONY: test
+test: TESTS = 1
 test: build ## Run every test
 	swift test --skip-build --disable-xctest
 

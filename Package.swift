@@ -68,6 +68,8 @@ let package = Package(
         .systemLibrary(
             name: "COpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
+            name: "CPostgres", pkgConfig: "libpq", providers: [.apt(["libpq-dev"])]),
+        .systemLibrary(
             name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         .systemLibrary(
             name: "CSystemd", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
@@ -82,6 +84,7 @@ let package = Package(
         .target(name: "OpenSSL", dependencies: ["COpenSSL"]),
         .target(name: "JOSE", dependencies: ["OpenSSL", "JSON"]),
         .target(name: "Curl", dependencies: ["CCurl"]),
+        .target(name: "Postgres", dependencies: ["CPostgres"]),
         .target(name: "Systemd", dependencies: ["CSystemd", logging, serviceLifecycle]),
         .target(name: "TraceContext", dependencies: [logging, tracing]),
         .target(name: "AppStoreAPI", dependencies: ["JSON"]),
@@ -150,7 +153,7 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "Domain", "OpenSSL", hummingbirdCore, hummingbirdHTTP2, hummingbirdTLS, httpTypes, logging,
+                "Domain", "OpenSSL", "Postgres", hummingbirdCore, hummingbirdHTTP2, hummingbirdTLS, httpTypes, logging,
                 nioCore, nioPosix, nioSSL, serviceLifecycle,
             ],
             path: "Tests/TestSupport"),
@@ -161,6 +164,7 @@ let package = Package(
         .testTarget(name: "JOSETests", dependencies: ["JOSE", "OpenSSL", "JSON"]),
         .testTarget(
             name: "AppReceiptTests", dependencies: ["AppReceipt", "AppStoreSimulator", "OpenSSL", "TestSupport"]),
+        .testTarget(name: "PostgresTests", dependencies: ["OpenSSL", "Postgres", "TestSupport"]),
         .testTarget(name: "CurlTests", dependencies: ["Curl", "TestSupport", nioCore, nioPosix]),
         .testTarget(
             name: "SystemdTests",

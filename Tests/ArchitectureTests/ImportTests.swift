@@ -16,6 +16,7 @@ struct ImportTests {
         "OpenSSL": ["COpenSSL"],
         "JOSE": ["OpenSSL", "JSON"],
         "Curl": ["CCurl"],
+        "Postgres": ["CPostgres"],
         "Systemd": ["CSystemd", "ServiceLifecycle"],
         "AppStoreAPI": ["JSON"],
         "AppReceipt": ["OpenSSL"],
@@ -96,8 +97,8 @@ struct ImportTests {
 
     @Test func `a C library is imported by its wrapper alone`() {
         let wrappers = [
-            "CCurl": "Curl", "COpenSSL": "OpenSSL", "CSQLite": "StoreSQLite", "CSystemd": "Systemd",
-            "CVersion": "Daemon",
+            "CCurl": "Curl", "COpenSSL": "OpenSSL", "CPostgres": "Postgres", "CSQLite": "StoreSQLite",
+            "CSystemd": "Systemd", "CVersion": "Daemon",
         ]
         for (library, wrapper) in wrappers {
             let importers = Self.allowed.filter { $0.value.contains(library) }.map(\.key)
