@@ -136,7 +136,23 @@ struct ConfigurationFileTests {
                 "a\(level): &a\(level) [" + Array(repeating: "*a\(level - 1)", count: 10).joined(separator: ", ")
                 + "]\n"
         }
-        #expect(ConfigurationFixture.problems(yaml).map(\.message) == ["The file has more than 100000 elements."])
+        #expect(ConfigurationFixture.problems(yaml).map(\.message) == ["The file has more than 1000000 elements."])
+    }
+
+    @Test func tenThousandAppsWithScopesOfTheirOwnAreNotTooMany() {
+        let apps = (0..<10_000).map { "app\($0)" }
+        let yaml = """
+            apps:
+            \(apps.map { "  \($0): { bundleId: com.example.\($0), appAppleId: 1 }" }.joined(separator: "\n"))
+            callers:
+              all:
+                scopes:
+            \(apps.map { "      \($0): \($0 == "app0" ? "&all [consumption:write, refunds:read, usage:read, usage:write]" : "*all")" }
+                .joined(separator: "\n"))
+            """
+        // What is missing in it is told, and nothing of its size.
+        let messages = ConfigurationFixture.problems(yaml).map(\.message)
+        #expect(!messages.isEmpty && !messages.contains { $0.contains("elements") }, "\(messages.prefix(3))")
     }
 
     @Test func aFileThatCannotBeReadIsNamedWithTheReason() {
@@ -159,7 +175,7 @@ struct ConfigurationFileTests {
         let binary = folder.appending(path: "binary.yaml")
         try Data([0x73, 0xFF, 0xFE]).write(to: binary)
         for (path, reason) in [
-            (folder.path(), "regular file"), (long.path(), "more than 1048576 bytes"), (binary.path(), "no UTF-8"),
+            (folder.path(), "regular file"), (long.path(), "more than 8388608 bytes"), (binary.path(), "no UTF-8"),
         ] {
             let error = #expect(throws: ConfigurationError.self) {
                 try DaemonConfiguration.load(file: path, environment: [:])

@@ -12,9 +12,9 @@ package enum ConfigurationDefaults {
     /// Where the commands look for the configuration unless they are told.
     package static let file = "/etc/purser/purser.yaml"
     /// The largest configuration file read, in bytes.
-    package static let maximumFileBytes = mebibyte
-    /// The most elements that a file may have, which also bounds what its aliases can expand to.
-    static let maximumFileElements = 100_000
+    package static let maximumFileBytes = 8 * mebibyte
+    /// The most elements that a file may have, which also bounds what its aliases can expand to; ten thousand apps take some 130,000.
+    static let maximumFileElements = 1_000_000
     /// The most keys given twice that are looked for; with more, only the next one is reported.
     static let maximumDuplicateKeys = 100
     /// Where the credentials of the unit are unless `$CREDENTIALS_DIRECTORY` says it.
