@@ -1,6 +1,7 @@
 import AppStoreAPI
 import AppStoreSimulator
 import Curl
+import Foundation
 import Logging
 import ServiceLifecycle
 import TestSupport
@@ -81,6 +82,33 @@ struct TransportTests {
                     SimulatorConfiguration(control: ListenAddress(host: "127.0.0.1", port: port)))
             }
         }
+    }
+
+    @Test func `a request whose client is killed while it sends has not come in`() async throws {
+        let directory = FileManager.default.temporaryDirectory.appending(path: "simulator-\(UUID().uuidString)")
+        defer { try? FileManager.default.removeItem(at: directory) }
+        let simulator = try await Simulator.start(SimulatorConfiguration(stateDirectory: directory.path))
+        let told = directory.appending(path: "told").path
+        let client = Process()
+        client.executableURL = URL(filePath: "/usr/bin/curl")
+        client.arguments = [
+            "--silent", "--verbose", "--stderr", told, "--http2", "--no-buffer", "--cacert",
+            directory.path + "/tls-ca.pem", "--request", "PUT",
+            "--header", "Content-Length: 100", "--header", "Expect:", "--upload-file", "-",
+            "\(simulator.baseURL(.sandbox))/inApps/v2/transactions/consumption/1",
+        ]
+        let input = Pipe()
+        client.standardInput = input
+        try client.run()
+        try input.fileHandleForWriting.write(contentsOf: Data("{".utf8))
+        // The head is on its way, and of the body a byte.
+        try await Wait.until("the client to send") {
+            (try? String(contentsOfFile: told, encoding: .utf8))?.contains("> PUT") == true
+        }
+        kill(client.processIdentifier, SIGKILL)
+        client.waitUntilExit()
+        await simulator.stop()
+        #expect(simulator.state.received.requests.isEmpty)
     }
 
     @Test func `nobody answers after the stop`() async throws {

@@ -87,12 +87,17 @@ struct HTTPListener: Sendable {
 
 extension IncomingRequest {
     /// Reads a request to its end, or to the limit.
+    ///
+    /// - Throws: ``CutShort`` when its connection ends before it does, as when its client is killed: Apple has not got it then.
     fileprivate init(
         _ request: Request, on channel: any Channel, maximumBodyBytes: Int, _ arrivals: ArrivalLog
     ) async throws {
         let body: [UInt8]?
         do {
-            body = Array(buffer: try await request.body.collect(upTo: maximumBodyBytes))
+            let bytes = Array(buffer: try await request.body.collect(upTo: maximumBodyBytes))
+            // HummingbirdCore takes the end of a connection for the end of the body.
+            try CutShort.check(bytes.count, declared: request.headers[.contentLength])
+            body = bytes
         } catch is NIOTooManyBytesError {
             body = nil
         } catch {
