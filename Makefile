@@ -12,9 +12,11 @@ SOURCES := Package.swift Sources Tests deploy
 # What is built for debugging is built by `swift build` without flags, so that each target goes on where another has
 # stopped; what is optimised has flags and a folder of its own. The linker names each program by its content, so that its debug
 # symbols find it, and resolves everything before it runs, so that nothing of that can be changed afterwards; libraries are
-# looked for where the system has them, and not beside the program.
+# looked for where the system has them, and not beside the program. What the compiler keeps of C's headers has no times of theirs:
+# they are those of the clone, and come into the debug symbols as a digest, so that no two builds of one commit would be the same.
 RELEASE := --configuration release --static-swift-stdlib --scratch-path .build-release \
-    --disable-local-rpath -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now
+    --disable-local-rpath -Xlinker --build-id=sha1 -Xlinker -z -Xlinker now \
+    -Xcc -Xclang -Xcc -fno-pch-timestamp
 # What `purser version` tells of where it comes from.
 COMMIT = PURSER_COMMIT=$$(git rev-parse --verify --quiet HEAD || true)
 PROGRAMS := .build/debug
