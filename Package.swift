@@ -105,7 +105,9 @@ let package = Package(
             ]),
         .target(name: "CallbackClient", dependencies: ["Domain", "Curl", "TraceContext", coreMetrics, metrics]),
         .target(name: "AuditLog", dependencies: ["Domain", "JSON", "OpenSSL", coreMetrics, logging, metrics]),
-        .target(name: "StoreSQLite", dependencies: ["CSQLite", "Domain", grdb, grdbSQLite]),
+        .target(name: "StoreSQL", dependencies: ["Domain"]),
+        .target(name: "StoreSQLite", dependencies: ["CSQLite", "Domain", "StoreSQL", grdb, grdbSQLite, logging]),
+        .target(name: "StorePostgres", dependencies: ["Domain", "Postgres", "StoreSQL", logging]),
         .target(
             name: "Listener",
             dependencies: [
@@ -124,7 +126,8 @@ let package = Package(
             dependencies: [
                 "CVersion", "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody",
                 "AppStoreClient",
-                "AuditLog", "CallbackClient", "StoreSQLite", "Listener", "HTTPAPI", "TraceContext", configuration,
+                "AuditLog", "CallbackClient", "StoreSQL", "StoreSQLite", "Listener", "HTTPAPI", "TraceContext",
+                configuration,
                 coreMetrics, metrics,
                 logging, nioCore,
                 nioPosix,
@@ -178,13 +181,14 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AuditLog", "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQLite",
+                "AuditLog", "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQL",
+                "StoreSQLite",
                 "TestSupport",
                 coreMetrics, logging, metrics, serviceLifecycle,
             ]),
         .testTarget(
             name: "AppStoreAPITests", dependencies: ["AppStoreAPI", "JSON", "TestSupport"], exclude: ["Resources"]),
-        .testTarget(name: "DomainTests", dependencies: ["Domain", "StoreSQLite", "TestSupport", logging]),
+        .testTarget(name: "DomainTests", dependencies: ["Domain", "StoreSQL", "StoreSQLite", "TestSupport", logging]),
         .testTarget(
             name: "KeyCustodyTests",
             dependencies: ["KeyCustody", "Domain", "JOSE", "JSON", "OpenSSL", "TestSupport", coreMetrics, logging]),
@@ -192,8 +196,12 @@ let package = Package(
             name: "AuditLogTests",
             dependencies: ["AuditLog", "Domain", "OpenSSL", "TestSupport", coreMetrics]),
         .testTarget(
-            name: "StoreSQLiteTests", dependencies: ["StoreSQLite", "Domain", "TestSupport", grdb, grdbSQLite],
+            name: "StoreSQLiteTests",
+            dependencies: ["StoreSQL", "StoreSQLite", "Domain", "TestSupport", grdb, grdbSQLite],
             exclude: ["Resources"]),
+        .testTarget(
+            name: "StorePostgresTests",
+            dependencies: ["StorePostgres", "StoreSQL", "StoreSQLite", "Domain", "Postgres", "TestSupport"]),
         .testTarget(
             name: "AppStoreClientTests",
             dependencies: [
@@ -227,7 +235,8 @@ let package = Package(
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [
-                "HTTPAPI", "Domain", "JSON", "OpenSSL", "StoreSQLite", "TestSupport", "TraceContext", coreMetrics, grdb,
+                "HTTPAPI", "Domain", "JSON", "OpenSSL", "StoreSQL", "StoreSQLite", "TestSupport", "TraceContext",
+                coreMetrics, grdb,
                 hummingbirdCore, httpTypes, inMemoryTracing, logging, nioCore, nioEmbedded, tracing, yams,
             ]),
     ],

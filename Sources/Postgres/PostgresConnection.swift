@@ -12,6 +12,8 @@ package final class PostgresConnection {
     /// Prepared statements by their text.
     private var statements: [String: String] = [:]
     private var nextStatement = 0
+    /// What its user keeps for as long as the connection lasts.
+    package var attachment: AnyObject?
 
     /// Connects, and waits for that.
     ///
@@ -77,15 +79,26 @@ package final class PostgresConnection {
         return try checked(result, during: "execute")
     }
 
+    /// Runs one statement that is not worth being kept prepared.
+    ///
+    /// - Returns: its rows, or how many it changed.
+    /// - Throws: ``PostgresError``
+    @discardableResult package func executeOnce(
+        _ sql: String, _ values: [PostgresValue] = []
+    ) throws(PostgresError) -> PostgresResult {
+        let parameters = try PostgresParameters(values)
+        let result = parameters.withPointers { pointers in
+            PQexecParams(handle, sql, parameters.count, nil, pointers, parameters.lengths, parameters.formats, 0)
+        }
+        return try checked(result, during: "execute")
+    }
+
     /// Runs statements without values, several if they are separated by semicolons; nothing is prepared.
     ///
     /// - Throws: ``PostgresError``
     package func run(script: String) throws(PostgresError) {
         _ = try checked(PQexec(handle, script), during: "execute")
     }
-
-    /// Whether a statement has been prepared before.
-    package func isPrepared(_ sql: String) -> Bool { statements[sql] != nil }
 
     private func prepare(_ sql: String) throws(PostgresError) -> String {
         if statements.count >= Self.maximumStatements {
@@ -138,4 +151,14 @@ package final class PostgresConnection {
 
     /// The socket, for who waits for it.
     var descriptor: CInt { PQsocket(handle) }
+}
+
+/// The libpq that this process runs with.
+package enum PostgresLibrary {
+    /// Such as `15.4`.
+    package static var version: String {
+        // 150004 is 15.4.
+        let number = PQlibVersion()
+        return "\(number / 10_000).\(number % 10_000)"
+    }
 }

@@ -66,6 +66,23 @@ package final class PostgresResult {
         }
     }
 
+    /// A value by the type of its column: whole numbers and truth values, which are 1 or 0; bytes; everything else as text.
+    ///
+    /// - Throws: ``PostgresError`` for a value that its type should not have.
+    package func value(_ row: Int, _ column: Int) throws(PostgresError) -> PostgresValue {
+        guard !isNull(row, column) else { return .null }
+        switch PQftype(result, CInt(column)) {
+        case let type where type == Self.booleanType || Self.wholeTypes.contains(type):
+            return try integer(row, column).map { .integer($0) } ?? .null
+        case Self.bytesType: return try bytes(row, column).map { .bytes($0) } ?? .null
+        case Self.numericType:
+            // Sums of whole numbers are such.
+            let text = String(decoding: raw(row, column), as: UTF8.self)
+            return Int64(text).map { .integer($0) } ?? .text(text)
+        default: return .text(String(decoding: raw(row, column), as: UTF8.self))
+        }
+    }
+
     private func raw(_ row: Int, _ column: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(
             start: PQgetvalue(result, CInt(row), CInt(column)),
@@ -80,4 +97,6 @@ package final class PostgresResult {
     // Source: https://github.com/postgres/postgres/blob/REL_15_STABLE/src/include/catalog/pg_type.dat
     private static let booleanType: Oid = 16
     private static let bytesType: Oid = 17
+    private static let wholeTypes: Set<Oid> = [20, 21, 23]
+    private static let numericType: Oid = 1700
 }

@@ -1,14 +1,7 @@
 import Domain
 import GRDB
+import StoreSQL
 import Synchronization
-
-/// A write that waits for its turn.
-struct PendingWrite: Sendable {
-    /// Runs the operation; what it returns hands the value over, to be called once the transaction is committed.
-    let run: @Sendable (Database) throws -> @Sendable () -> Void
-    /// Tells that nothing was changed, and why.
-    let fail: @Sendable (any Error) -> Void
-}
 
 /// Lets writes that wait at the same time share one transaction, and so one fsync.
 ///
@@ -26,6 +19,7 @@ final class GroupCommit: Sendable {
     }
 
     private let pool: DatabasePool
+    private let connections: GRDBConnections
     private let executorHeartbeat: ExecutorHeartbeat
     private let files: StoreFileWatch
     private let outage: Outage
@@ -34,11 +28,16 @@ final class GroupCommit: Sendable {
 
     /// - Parameters:
     ///   - pool: the database.
+    ///   - connections: what its connections are to the rules.
     ///   - executorHeartbeat: told when the writer is at work.
     ///   - files: looked at around each transaction.
     ///   - outage: told of transactions that fail, and of those that do not.
-    init(pool: DatabasePool, executorHeartbeat: ExecutorHeartbeat, files: StoreFileWatch, outage: Outage) {
+    init(
+        pool: DatabasePool, connections: GRDBConnections, executorHeartbeat: ExecutorHeartbeat, files: StoreFileWatch,
+        outage: Outage
+    ) {
         self.pool = pool
+        self.connections = connections
         self.executorHeartbeat = executorHeartbeat
         self.files = files
         self.outage = outage
@@ -129,7 +128,7 @@ final class GroupCommit: Sendable {
         do {
             try database.inCachedTransaction {
                 for write in writes {
-                    endings.append(try write.run(database))
+                    endings.append(try write.run(connections.connection(database)))
                     // What comes behind a transaction that has ended would be kept at once, and alone.
                     guard database.isInsideTransaction else {
                         throw DatabaseError(message: "the transaction has ended")
@@ -165,7 +164,7 @@ final class GroupCommit: Sendable {
     ) throws -> @Sendable () -> Void {
         var succeed: (@Sendable () -> Void)?
         do {
-            try database.inCachedSavepoint { succeed = try write.run(database) }
+            try database.inCachedSavepoint { succeed = try write.run(connections.connection(database)) }
         } catch {
             // SQLite takes the whole transaction back by itself when the disk is full or fails.
             guard database.isInsideTransaction else { throw error }

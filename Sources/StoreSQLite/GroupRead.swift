@@ -1,10 +1,11 @@
 import GRDB
+import StoreSQL
 import Synchronization
 
 /// A read that waits for its turn.
 struct PendingRead: Sendable {
     /// Runs the read; what it returns hands the value over, or tells what went wrong.
-    let run: @Sendable (Database) -> @Sendable () -> Void
+    let run: @Sendable (SQLDatabase) -> @Sendable () -> Void
     /// Tells that nothing could be read, and why.
     let fail: @Sendable (any Error) -> Void
 }
@@ -25,13 +26,16 @@ final class GroupRead: Sendable {
     }
 
     private let connection: DatabaseQueue
+    private let connections: GRDBConnections
     private let state = Mutex(State())
 
     /// - Parameters:
     ///   - file: the database, which has been opened for writing and migrated.
+    ///   - connections: what connections are to the rules.
     ///   - configuration: as the pool's; this connection only reads.
     /// - Throws: `DatabaseError`
-    init(file: String, configuration: Configuration) throws {
+    init(file: String, _ connections: GRDBConnections, configuration: Configuration) throws {
+        self.connections = connections
         var configuration = configuration
         configuration.readonly = true
         configuration.label = "purser.store.glance"
@@ -57,7 +61,9 @@ final class GroupRead: Sendable {
             if areMore { schedule() }
             do {
                 let database = try result.get()
-                for finish in try database.inCachedSnapshot({ database in reads.map { $0.run(database) } }) { finish() }
+                for finish in try database.inCachedSnapshot({ database in
+                    reads.map { $0.run(connections.connection(database)) }
+                }) { finish() }
             } catch {
                 for read in reads { read.fail(error) }
             }

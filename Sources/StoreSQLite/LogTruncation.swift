@@ -1,5 +1,5 @@
 import Dispatch
-import Domain
+package import Domain
 import GRDB
 import Synchronization
 
@@ -55,4 +55,8 @@ final class LogTruncation: Sendable {
             return .failure(StoreFailure.serviceError(error, doing: "empty the log of what was removed"))
         }
     }
+}
+
+extension SQLiteStore {
+    package func overwriteRemoved() async throws(ServiceError) { try await truncation.run() }
 }

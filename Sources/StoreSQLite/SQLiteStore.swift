@@ -3,12 +3,13 @@ package import Domain
 import GRDB
 import GRDBSQLite
 package import Logging
+package import StoreSQL
 
 /// Everything that is kept, in one SQLite file.
 ///
 /// Write-ahead logging, fsync on every commit, and an operating-system lock that keeps a second daemon out. Reads run beside
 /// the one writer, writes that come at the same time share a commit; nothing here blocks a thread of the cooperative pool.
-package final class SQLiteStore: Sendable {
+package final class SQLiteStore: SQLStore {
     /// How many reads may run at once.
     private static let maximumReaders = 4
     /// After how many pages the log is folded into the file: 32 MiB.
@@ -26,32 +27,27 @@ package final class SQLiteStore: Sendable {
     let commits: GroupCommit
     private let glances: GroupRead
     let truncation: LogTruncation
-    let fresh = FreshNotifications()
+    package let fresh = FreshNotifications()
     let files: StoreFileWatch
     /// Whether nothing can be written at present.
     let outage: Outage
     /// Whether nothing can be read at present.
     let readOutage: Outage
-    let maximumKnownIdentifiers: Int
+    package let maximumKnownIdentifiers: Int
     /// What opens of this installation's own secrets.
     package let secrets: OpenedSecrets
-    var tombstones: Tombstones { secrets.tombstones }
-    /// Applies notifications within a transaction.
-    var effects: NotificationEffects {
-        NotificationEffects(tombstones: tombstones, maximumKnownIdentifiers: maximumKnownIdentifiers)
-    }
     private let lock: StoreLock
     /// Told how long an operation took from its call to its end, whatever that was.
-    private let time: OperationTimer
-
-    /// Is told of an operation and how long it took.
-    package typealias OperationTimer = @Sendable (StoreOperation, Duration) -> Void
+    private let time: StoreOperation.Timer
+    private let connections: GRDBConnections
 
     private init(
-        pool: DatabasePool, glances: GroupRead, lock: StoreLock, maximumKnownIdentifiers: Int, secrets: OpenedSecrets,
-        files: StoreFileWatch, time: @escaping OperationTimer, logger: Logger
+        pool: DatabasePool, connections: GRDBConnections, glances: GroupRead, lock: StoreLock,
+        maximumKnownIdentifiers: Int, secrets: OpenedSecrets, files: StoreFileWatch,
+        time: @escaping StoreOperation.Timer, logger: Logger
     ) {
         self.time = time
+        self.connections = connections
         changes = ChangeSignal()
         pool.add(transactionObserver: EventObserver(changes: changes), extent: .databaseLifetime)
         self.pool = pool
@@ -62,7 +58,8 @@ package final class SQLiteStore: Sendable {
             logger: logger)
         readOutage = Outage(
             "The store cannot be read", ended: "The store can be read again", logger: logger)
-        commits = GroupCommit(pool: pool, executorHeartbeat: executorHeartbeat, files: files, outage: outage)
+        commits = GroupCommit(
+            pool: pool, connections: connections, executorHeartbeat: executorHeartbeat, files: files, outage: outage)
         self.glances = glances
         truncation = LogTruncation(pool: pool)
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
@@ -87,7 +84,7 @@ package final class SQLiteStore: Sendable {
     ///   program's, written by a newer version.
     package static func open(
         at path: String, maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [],
-        secrets: (any InstallationSecrets)? = nil, time: @escaping OperationTimer = { _, _ in },
+        secrets: (any InstallationSecrets)? = nil, time: @escaping StoreOperation.Timer = { _, _ in },
         logger: Logger = Logger(label: "purser.store") { _ in SwiftLogNoOpLogHandler() }
     ) async throws(ServiceError) -> SQLiteStore {
         try await Blocking.run {
@@ -116,7 +113,7 @@ package final class SQLiteStore: Sendable {
 
     private static func openNow(
         at path: String, maximumKnownIdentifiers: Int, apps: [App],
-        secrets: (any InstallationSecrets)?, time: @escaping OperationTimer, logger: Logger
+        secrets: (any InstallationSecrets)?, time: @escaping StoreOperation.Timer, logger: Logger
     ) throws(ServiceError) -> SQLiteStore {
         let file = try StoreFile.resolve(path)
         let lock = try StoreLock.acquire(for: file)
@@ -140,12 +137,20 @@ package final class SQLiteStore: Sendable {
                 try database.execute(sql: "PRAGMA cache_spill = OFF")
             }
             if !apps.isEmpty {
-                try pool.write { try AppSettingRow.save(apps, in: $0) }
+                try pool.write { try AppSettingRow.save(apps, in: GRDBConnection($0)) }
             }
-            let opened = try secrets.map { try OpenedSecrets.open(with: $0, in: pool) }
-            let glances = try GroupRead(file: file, configuration: configuration(file))
+            let opened = try secrets.map { secrets in
+                try pool.write { try OpenedSecrets.open(with: secrets, in: GRDBConnection($0)) }
+            }
+            // What was overwritten still stands in the log.
+            if opened?.states.values.contains(.sealed) == true {
+                _ = try pool.barrierWriteWithoutTransaction { try $0.checkpoint(.truncate) }
+            }
+            let connections = GRDBConnections()
+            let glances = try GroupRead(file: file, connections, configuration: configuration(file))
             return SQLiteStore(
-                pool: pool, glances: glances, lock: lock, maximumKnownIdentifiers: maximumKnownIdentifiers,
+                pool: pool, connections: connections, glances: glances, lock: lock,
+                maximumKnownIdentifiers: maximumKnownIdentifiers,
                 secrets: opened ?? .none, files: StoreFileWatch(file), time: time, logger: logger)
         } catch {
             throw StoreFailure.serviceError(error, doing: "open", store: "The store \(file)")
@@ -168,15 +173,6 @@ package final class SQLiteStore: Sendable {
     }
 }
 
-/// What a store does, by what it costs.
-package enum StoreOperation: String, Sendable, CaseIterable {
-    /// A short read, which finds a row or none by an index.
-    case lookUp
-    case read
-    /// A change, on disk when it ends.
-    case write
-}
-
 // MARK: Access
 
 extension SQLiteStore {
@@ -187,13 +183,15 @@ extension SQLiteStore {
     package var waitingWrites: Int { commits.pendingCount }
 
     /// Runs one read-only snapshot.
-    func read<Value: Sendable>(
-        _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
+    package func read<Value: Sendable>(
+        _ purpose: String, _ body: @escaping @Sendable (SQLDatabase) throws -> Value
     ) async throws(ServiceError) -> Value {
         let start = ContinuousClock.now
         defer { time(.read, start.duration(to: .now)) }
         do {
-            let value = try await pool.unsafeRead { try $0.inCachedSnapshot { try body($0) } }
+            let value = try await pool.unsafeRead { [connections] database in
+                try database.inCachedSnapshot { try body(connections.connection($0)) }
+            }
             readOutage.succeeded()
             return value
         } catch {
@@ -203,8 +201,8 @@ extension SQLiteStore {
     }
 
     /// Runs a short read, which finds a row or none by an index; those that come at the same time share a snapshot.
-    func glance<Value: Sendable>(
-        _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
+    package func glance<Value: Sendable>(
+        _ purpose: String, _ body: @escaping @Sendable (SQLDatabase) throws -> Value
     ) async throws(ServiceError) -> Value {
         let start = ContinuousClock.now
         defer { time(.lookUp, start.duration(to: .now)) }
@@ -239,8 +237,8 @@ extension SQLiteStore {
     ///
     /// Operations that come at the same time share a transaction. A task that is cancelled before its operation is taken
     /// over changes nothing; after that the operation runs to its end.
-    func write<Value: Sendable>(
-        _ purpose: String, _ body: @escaping @Sendable (Database) throws -> Value
+    package func write<Value: Sendable>(
+        _ purpose: String, _ body: @escaping @Sendable (SQLDatabase) throws -> Value
     ) async throws(ServiceError) -> Value {
         let start = ContinuousClock.now
         defer { time(.write, start.duration(to: .now)) }
@@ -258,6 +256,27 @@ extension SQLiteStore {
         } catch {
             throw StoreFailure.serviceError(error, doing: purpose)
         }
+    }
+}
+
+// MARK: Health
+
+extension SQLiteStore {
+    /// Why nothing can be written, or read, at present; nil when it can, as far as has been tried.
+    package var problem: String? { outage.cause ?? readOutage.cause }
+
+    /// Takes note that a write does not come to an end, as on a disk that hangs.
+    package func noteHang(_ patience: Duration) { outage.failed("a write takes longer than \(patience)") }
+
+    /// Returns once the store's executor has just run, for the watchdog.
+    ///
+    /// An executor at work inside the database counts as well: there a slow or full disk may hold it up. Returns early when
+    /// its task is cancelled.
+    package func heartbeat() async {
+        guard let nextRun = executorHeartbeat.nextRun() else { return }
+        // A write that stands before this one in the queue counts as well: it tells the gauge before it enters the database.
+        pool.asyncWriteWithoutTransaction { [executorHeartbeat] _ in executorHeartbeat.ran() }
+        for await _ in nextRun {}
     }
 }
 
@@ -279,6 +298,10 @@ enum StoreFailure {
             ServiceError(
                 .storeUnavailable, "\(store) cannot be used now: \(reason(of: error.resultCode)).",
                 cause: "\(purpose): \(cause(error))")
+        case SQLError.damaged(let what):
+            ServiceError(
+                .storeUnavailable, "\(store) cannot be used now: \(reason(of: .SQLITE_CORRUPT)).",
+                cause: "\(purpose): \(what)")
         case let error as StoreFileWatch.Moved:
             ServiceError(
                 .storeUnavailable, "\(store) cannot be used now: its file is not where it was.",

@@ -67,12 +67,12 @@ extension Schema {
             database,
             sql: "SELECT caller, app, scopes, createdAt, revokedAt FROM callerKey WHERE scopes IS NOT NULL ORDER BY id")
         for row in rows {
-            let caller: String = try row.value("caller")
-            let createdAt: Int64 = try row.value("createdAt")
+            let caller: String = row["caller"]
+            let createdAt: Int64 = row["createdAt"]
             try database.execute(
                 sql: "INSERT OR IGNORE INTO caller (name, createdAt) VALUES (?, ?)", arguments: [caller, createdAt])
-            guard try row.value("revokedAt", as: Int64?.self) == nil else { continue }
-            let (app, scopes): (String, String) = (try row.value("app"), try row.value("scopes"))
+            guard row["revokedAt"] as Int64? == nil else { continue }
+            let (app, scopes): (String, String) = (row["app"], row["scopes"])
             for scope in scopes.split(separator: ",") {
                 try database.execute(
                     sql: "INSERT OR IGNORE INTO callerGrant (caller, app, scope) VALUES (?, ?, ?)",

@@ -1,6 +1,7 @@
 package import Domain
 package import Foundation
 import GRDB
+import StoreSQL
 
 // A backup is a copy of the store, and a restore puts such a copy in its place; from neither is anything sent until an
 // operator says so.
@@ -43,9 +44,10 @@ enum StoreCopy {
             try fill(copy)
             try Schema.migrator.migrate(copy)
             let faults = try copy.writeWithoutTransaction { database in
-                if try SendingHoldRow.fetch(from: database) == nil { try SendingHoldRow.insert(hold, into: database) }
+                let rows = GRDBConnection(database)
+                if try SendingHoldRow.fetch(from: rows) == nil { try SendingHoldRow.insert(hold, into: rows) }
                 // What happens to the store from now on does not happen to the copy, at the same positions.
-                try EventEpochRow.renew(in: database)
+                try EventEpochRow.renew(in: rows)
                 // A copy is one file, wherever it is carried.
                 try database.execute(sql: "PRAGMA journal_mode = DELETE")
                 return try StoreIntegrity.faults(of: database)

@@ -1,6 +1,7 @@
 package import Domain
 import Foundation
 import GRDB
+import StoreSQL
 
 /// Looks whether a store is what it should be.
 enum StoreIntegrity {
@@ -15,64 +16,14 @@ enum StoreIntegrity {
         var faults = try String.fetchAll(database, sql: "PRAGMA integrity_check(\(maximumFaults))")
             .filter { $0 != "ok" }.map { "SQLite finds: \($0)." }
         let references = try Row.fetchAll(database, sql: "PRAGMA foreign_key_check")
-        let tables = try Dictionary(grouping: references) { try $0.value("table", as: String.self) }
+        let tables = Dictionary(grouping: references) { $0["table"] as String }
         for (table, rows) in tables.sorted(by: { $0.key < $1.key }) {
             faults.append("\(rows.count) × a row of table \(table) that refers to one that is not there.")
         }
         // What cannot be read cannot be counted either.
         guard faults.isEmpty, try Schema.migrator.hasCompletedMigrations(database) else { return faults }
-        for rule in rules {
-            let count = try Int.fetchOne(database, sql: "SELECT count(*) FROM \(rule.violations)") ?? 0
-            if count > 0 { faults.append("\(count) × \(rule.fault).") }
-        }
-        return faults
+        return try KeptRules.violations(in: GRDBConnection(database))
     }
-
-    /// What must not be found: rows, and what they are.
-    private static let rules: [(violations: String, fault: String)] = [
-        (
-            "refundCase WHERE NOT EXISTS (SELECT 1 FROM caseRequest WHERE caseId = refundCase.id)",
-            "a case without a request"
-        ),
-        (
-            "refundCase WHERE (state = 'decided') <> (outcome IS NOT NULL AND decidedAt IS NOT NULL)",
-            "a case whose state and outcome disagree"
-        ),
-        ("refundCase WHERE (state = 'open') <> (closedAt IS NULL)", "a case whose state and end disagree"),
-        (
-            "refundCase WHERE state = 'declined' AND (declineCaller IS NULL OR declineAt IS NULL)",
-            "a declined case without its decline"
-        ),
-        (
-            "delivery WHERE (state = 'sending') <> (worker IS NOT NULL AND claimedAt IS NOT NULL AND leaseUntil IS NOT NULL)",
-            "a delivery whose state and claim disagree"
-        ),
-        (
-            "delivery WHERE (state NOT IN ('queued', 'sending')) <> (endedAt IS NOT NULL)",
-            "a delivery whose state and end disagree"
-        ),
-        (
-            "delivery WHERE (state = 'queued') <> (isReady IS NOT NULL)",
-            "a delivery whose state and next attempt disagree"
-        ),
-        (
-            """
-            (SELECT 1 FROM (
-                SELECT app, state, count FROM deliveryCount
-                UNION ALL SELECT app, state, -count(*) FROM delivery WHERE endedAt IS NULL GROUP BY app, state)
-            GROUP BY app, state HAVING sum(count) <> 0)
-            """,
-            "a count of deliveries under way that is wrong"
-        ),
-        (
-            "notification WHERE NOT EXISTS (SELECT 1 FROM notificationContent AS c WHERE c.position = notification.position)",
-            "a notification without its content"
-        ),
-        (
-            "event WHERE position > (SELECT seq FROM sqlite_sequence WHERE name = 'event')",
-            "an event behind the latest position"
-        ),
-    ]
 }
 
 /// Looks at a store that no daemon has open, or at a backup.
@@ -134,6 +85,9 @@ package enum StoreCheck {
 
 extension SQLiteStore {
     package func checkIntegrity() async throws(ServiceError) -> [String] {
-        try await read("check the store") { try StoreIntegrity.faults(of: $0) }
+        try await read("check the store") { connection in
+            guard let connection = connection as? GRDBConnection else { return [] }
+            return try StoreIntegrity.faults(of: connection.database)
+        }
     }
 }

@@ -26,7 +26,9 @@ struct ImportTests {
         "AppStoreClient": ["Domain", "AppReceipt", "AppStoreAPI", "Curl", "JOSE", "JSON", "OpenSSL", "TraceContext"],
         "CallbackClient": ["Domain", "Curl", "TraceContext"],
         "AuditLog": ["Domain", "JSON", "OpenSSL"],
-        "StoreSQLite": ["CSQLite", "Domain", "GRDB", "GRDBSQLite"],
+        "StoreSQL": ["Domain"],
+        "StorePostgres": ["Domain", "Postgres", "StoreSQL"],
+        "StoreSQLite": ["CSQLite", "Domain", "GRDB", "GRDBSQLite", "StoreSQL"],
         "Listener": [
             "HummingbirdCore", "HTTPTypes", "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOHTTPTypesHTTP1",
             "NIOSSL", "OpenSSL", "ServiceLifecycle",
@@ -40,7 +42,7 @@ struct ImportTests {
         "Daemon": [
             "CVersion", "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody",
             "AppStoreClient",
-            "AuditLog", "CallbackClient", "StoreSQLite", "Listener",
+            "AuditLog", "CallbackClient", "StoreSQL", "StoreSQLite", "Listener",
             "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "TraceContext", "Tracing",
             "UnixSignals",
             "Yams",
@@ -107,7 +109,9 @@ struct ImportTests {
     }
 
     @Test func `only the composition root names two adapters`() {
-        let adapters: Set<String> = ["KeyCustody", "AppStoreClient", "AuditLog", "StoreSQLite", "Listener", "HTTPAPI"]
+        let adapters: Set<String> = [
+            "KeyCustody", "AppStoreClient", "AuditLog", "StorePostgres", "StoreSQLite", "Listener", "HTTPAPI",
+        ]
         // The bench measures parts by themselves and ships with nothing.
         for (module, imports) in Self.allowed where module != "Daemon" && module != "purser-bench" {
             let known = imports.intersection(adapters)

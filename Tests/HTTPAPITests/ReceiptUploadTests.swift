@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import HTTPTypes
 import JSON
+import StoreSQL
 import StoreSQLite
 import TestSupport
 import Testing

@@ -3,6 +3,7 @@ import Foundation
 import HTTPAPI
 import HTTPTypes
 import JSON
+import StoreSQL
 import StoreSQLite
 import TestSupport
 import Testing

@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import HTTPAPI
 import Logging
+import StoreSQL
 import StoreSQLite
 import Synchronization
 import TestSupport

@@ -1,6 +1,7 @@
 import Domain
 import HTTPTypes
 import JSON
+import StoreSQL
 import StoreSQLite
 import TestSupport
 import Testing

@@ -8,6 +8,7 @@ import JSON
 import Logging
 import NIOCore
 import NIOEmbedded
+import StoreSQL
 import StoreSQLite
 import Synchronization
 import TestSupport

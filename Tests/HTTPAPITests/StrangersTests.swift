@@ -4,6 +4,7 @@ import Foundation
 import HTTPTypes
 import Logging
 import NIOCore
+import StoreSQL
 import StoreSQLite
 import Synchronization
 import TestSupport

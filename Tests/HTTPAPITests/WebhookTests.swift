@@ -4,6 +4,7 @@ import HTTPAPI
 import HTTPTypes
 import JSON
 import Logging
+import StoreSQL
 import StoreSQLite
 import Synchronization
 import TestSupport

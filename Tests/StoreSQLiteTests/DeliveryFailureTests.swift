@@ -4,6 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// What callers were told must hold when the disk does not.
@@ -115,7 +116,8 @@ struct DeliveryFailureTests {
         _ = try await store.declare(try .sample(.transactionId, secrets[1], user: secrets[0]), transfer: false)
         _ = try await store.recordConsent(try .sample(secrets[0], false))
         _ = try await store.eraseUser(app: "coins", user: try UserID(secrets[0]), at: CaseModel.time(1))
-        try await store.read("look") { database in
+        try await store.read("look") { connection in
+            let database = try connection.sqlite()
             let tables = try String.fetchAll(database, sql: "SELECT name FROM sqlite_schema WHERE type = 'table'")
             for table in tables {
                 let rows = try Row.fetchAll(database, sql: "SELECT * FROM \"\(table)\"")

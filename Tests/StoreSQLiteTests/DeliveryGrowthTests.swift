@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// What a delivery costs must not depend on how many there are: counted in steps of SQLite's machine, not in time.

@@ -4,6 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// What one statement finds of a purchase, kind by kind: what it does not name is never asked for.

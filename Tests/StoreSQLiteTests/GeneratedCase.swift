@@ -3,6 +3,7 @@ import Foundation
 import GRDB
 import TestSupport
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// A made-up refund case of which it is told first what became of it, and then what stands in the tables.

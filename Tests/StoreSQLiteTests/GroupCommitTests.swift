@@ -7,6 +7,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 @Suite(.endsHangs)
@@ -33,7 +34,7 @@ struct GroupCommitTests {
                 for number in 0..<count {
                     group.addTask {
                         do throws(ServiceError) {
-                            try await store.write("test") { try body(number, $0) }
+                            try await store.write("test") { try body(number, $0.sqlite()) }
                             return (number, nil)
                         } catch {
                             return (number, error)
@@ -212,7 +213,7 @@ struct GroupCommitTests {
         }
         let expected = try alone(writes, order.withLock(\.self))
         #expect(Set(failures.keys) == expected.failed)
-        #expect(try await store.read("look", rows) == expected.rows)
+        #expect(try await store.read("look") { try rows($0.sqlite()) } == expected.rows)
         #expect(store.commits.commitCount - before <= 1)
         await store.close()
     }

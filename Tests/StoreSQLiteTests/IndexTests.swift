@@ -4,6 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// Each index costs every write of its table: none may be there that no query uses.

@@ -4,6 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// The secrets that a store keeps of its own: sealed, and never without the key that what it keeps depends on.

@@ -4,6 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// A link that concerns more cases than one operation should: a token that an app gave to all its purchases.

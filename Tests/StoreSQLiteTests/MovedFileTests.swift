@@ -5,6 +5,7 @@ import Logging
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// Files of a store that are gone while it is open: SQLite would go on, and all of it would end with the process.

@@ -4,6 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 struct OpeningTests {
@@ -54,7 +55,7 @@ struct OpeningTests {
         let (written, kept) = try await store.pool.read { database in
             (
                 try String.fetchAll(database, sql: "SELECT app FROM written ORDER BY app"),
-                try ["coins", "gems", "stars"].map { try AppSettingRow.fetch($0, from: database) }
+                try ["coins", "gems", "stars"].map { try AppSettingRow.fetch($0, from: GRDBConnection(database)) }
             )
         }
         #expect(written == ["gems", "stars"])

@@ -4,6 +4,7 @@ import GRDBSQLite
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// A statement is compiled once, whatever values it is given.

@@ -3,6 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 struct QueryPlanTests {

@@ -4,6 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// Receipts in their tables.

@@ -4,6 +4,7 @@ import GRDB
 import TestSupport
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// What the release before has written comes forward whole; what its users were promised is held in `HTTPAPITests`.

@@ -1,6 +1,7 @@
 import Domain
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 struct RetentionTests {

@@ -2,6 +2,7 @@ import GRDB
 import Synchronization
 import Testing
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// Listens to what SQLite is really asked, so that no query can escape.

@@ -2,6 +2,7 @@ import GRDB
 import GRDBSQLite
 import Synchronization
 
+@testable import StoreSQL
 @testable import StoreSQLite
 
 /// Counts the steps of SQLite's machine, on the writer and on one reader; it must outlive the store's use.

@@ -1,8 +1,11 @@
 import Domain
 import Foundation
 import GRDB
-import StoreSQLite
 import TestSupport
+import Testing
+
+@testable import StoreSQL
+@testable import StoreSQLite
 
 /// A folder of a test's own, gone when the test is.
 final class StoreFolder: Sendable {
@@ -44,4 +47,9 @@ final class StoreFolder: Sendable {
     func permissions(of name: String) throws -> Int? {
         try FileManager.default.attributesOfItem(atPath: url.appending(path: name).path)[.posixPermissions] as? Int
     }
+}
+
+extension SQLConnection {
+    /// GRDB's own connection behind the one that the rules see.
+    func sqlite() throws -> Database { try #require(self as? GRDBConnection).database }
 }

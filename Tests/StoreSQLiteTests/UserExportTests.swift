@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import GRDB
+import StoreSQL
 import StoreSQLite
 import TestSupport
 import Testing

@@ -9,6 +9,7 @@ import JOSE
 import KeyCustody
 import Logging
 import OpenSSL
+import StoreSQL
 import StoreSQLite
 import Systemd
 import TraceContext
@@ -156,7 +157,7 @@ private func openVault(_ source: MasterKeySource, _ logger: Logger) throws(Secre
 /// - Throws: `ConfigurationError` when a newer version has written it, else `storeUnavailable`.
 private func openStore(
     _ location: StoreLocation, _ apps: [App], _ secrets: InstallationSecretSealer,
-    _ time: @escaping SQLiteStore.OperationTimer, _ dependencies: Dependencies
+    _ time: @escaping StoreOperation.Timer, _ dependencies: Dependencies
 ) async throws -> SQLiteStore {
     let patience = Task {
         repeat {

@@ -3,6 +3,7 @@ import Domain
 import Foundation
 import KeyCustody
 import Listener
+import StoreSQL
 import StoreSQLite
 import Synchronization
 

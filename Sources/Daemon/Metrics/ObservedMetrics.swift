@@ -1,6 +1,7 @@
 import CoreMetrics
 import Domain
 import Metrics
+import StoreSQL
 import StoreSQLite
 
 /// Shows what is known elsewhere at any time, and so is asked for at each scrape and not counted.

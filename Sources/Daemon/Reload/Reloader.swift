@@ -4,6 +4,7 @@ import Foundation
 import KeyCustody
 import Listener
 import Logging
+import StoreSQL
 import StoreSQLite
 import Synchronization
 import Systemd

@@ -1,6 +1,7 @@
 import Domain
 import Foundation
 import Logging
+import StoreSQL
 import StoreSQLite
 import TestSupport
 

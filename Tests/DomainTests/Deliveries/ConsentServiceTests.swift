@@ -1,4 +1,5 @@
 import Foundation
+import StoreSQL
 import StoreSQLite
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import StoreSQL
 import StoreSQLite
 import TestSupport
 import Testing

@@ -1,3 +1,4 @@
+import StoreSQL
 import StoreSQLite
 import TestSupport
 import Testing

@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import StoreSQL
 import StoreSQLite
 import Synchronization
 import TestSupport

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import StoreSQL
 import StoreSQLite
 import Synchronization
 import TestSupport

@@ -1,0 +1,244 @@
+package import Domain
+package import Foundation
+package import Logging
+package import Postgres
+package import StoreSQL
+
+/// Everything that is kept, in a database of PostgreSQL's.
+///
+/// Reads run beside each other, each in a snapshot; writes have turns, of which all copies of the daemon have one at a time (0050).
+/// Nothing here blocks a thread of the cooperative pool.
+package final class PostgresStore: SQLStore {
+    /// How many reads may run at once, if nothing else is said.
+    package static let defaultReaders = 4
+
+    package let changes: ChangeSignal
+    package let secrets: OpenedSecrets
+    package let fresh = FreshNotifications()
+    package let maximumKnownIdentifiers: Int
+    private let readers: PostgresPool
+    private let writer: PostgresPool
+    private let turns: WriteTurns
+    private let listener: PostgresListener
+    private let executorHeartbeat: ExecutorHeartbeat
+    private let outage: Outage
+    private let readOutage: Outage
+    private let time: StoreOperation.Timer
+
+    private init(
+        _ configuration: PostgresConfiguration, isAlone: Bool, writer: PostgresPool, readers: Int,
+        maximumKnownIdentifiers: Int, secrets: OpenedSecrets, time: @escaping StoreOperation.Timer, logger: Logger
+    ) throws(PostgresError) {
+        let changes = ChangeSignal()
+        self.changes = changes
+        self.secrets = secrets
+        self.maximumKnownIdentifiers = maximumKnownIdentifiers
+        self.time = time
+        self.writer = writer
+        self.readers = PostgresPool(configuration, size: readers, name: "postgres-read")
+        executorHeartbeat = ExecutorHeartbeat()
+        outage = Outage(
+            "The store cannot be written: nothing new is accepted until it can",
+            ended: "The store can be written again", logger: logger)
+        readOutage = Outage("The store cannot be read", ended: "The store can be read again", logger: logger)
+        turns = WriteTurns(writer, isAlone: isAlone, executorHeartbeat, outage)
+        // What was told while nobody listened is looked for once somebody does.
+        listener = try PostgresListener(configuration, channels: ["purser_events"]) { event in
+            switch event {
+            case .listening, .notified: changes.send()
+            case .lost: break
+            }
+        }
+    }
+
+    /// Connects, and migrates the database forward as needed.
+    ///
+    /// - Parameters:
+    ///   - configuration: the server and the database.
+    ///   - isAlone: whether no other daemon may write, as long as several on one store are not promised to keep out of each
+    ///     other's way.
+    ///   - readers: how many reads may run at once; there is a connection more for writes, and one that listens.
+    ///   - maximumKnownIdentifiers: how many identifiers are remembered before the oldest are forgotten.
+    ///   - apps: whose settings the rules look at are kept with the rows that they judge.
+    ///   - secrets: opens what the store keeps sealed of this installation's own. Without it a user who has withdrawn consent
+    ///     cannot be erased.
+    ///   - time: told how long operations take; it must be quick.
+    ///   - logger: told when nothing can be written, and when that is over.
+    /// - Returns: the store, ready for use.
+    /// - Throws: `storeUnavailable`, naming the server and what is wrong.
+    package static func open(
+        _ configuration: PostgresConfiguration, isAlone: Bool = false, readers: Int = defaultReaders,
+        maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [], secrets: (any InstallationSecrets)? = nil,
+        time: @escaping StoreOperation.Timer = { _, _ in },
+        logger: Logger = Logger(label: "purser.store") { _ in SwiftLogNoOpLogHandler() }
+    ) async throws(ServiceError) -> PostgresStore {
+        let writer = PostgresPool(configuration, size: 1, name: "postgres-write")
+        do {
+            let opened = try await writer.withConnection { connection in
+                try PostgresServerCheck.check(connection)
+                let database = PostgresDatabase.of(connection)
+                if isAlone { try database.takeAlone() }
+                try PostgresSchema.migrate(connection)
+                try database.beginTurn()
+                if !apps.isEmpty { try AppSettingRow.save(apps, in: database) }
+                let opened = try secrets.map { try OpenedSecrets.open(with: $0, in: database) }
+                try database.commit()
+                return opened
+            }
+            return try PostgresStore(
+                configuration, isAlone: isAlone, writer: writer, readers: readers,
+                maximumKnownIdentifiers: maximumKnownIdentifiers,
+                secrets: opened ?? .none, time: time, logger: logger)
+        } catch {
+            await writer.shutdown()
+            throw PostgresFailure.serviceError(error, doing: "open", store: "The store \(configuration.description)")
+        }
+    }
+
+    package func close() async {
+        await listener.shutdown()
+        await readers.shutdown()
+        await writer.shutdown()
+    }
+}
+
+// MARK: Access
+
+extension PostgresStore {
+    package func read<Value: Sendable>(
+        _ purpose: String, _ body: @escaping @Sendable (SQLDatabase) throws -> Value
+    ) async throws(ServiceError) -> Value { try await read(.read, purpose, body) }
+
+    package func glance<Value: Sendable>(
+        _ purpose: String, _ body: @escaping @Sendable (SQLDatabase) throws -> Value
+    ) async throws(ServiceError) -> Value { try await read(.lookUp, purpose, body) }
+
+    private func read<Value: Sendable>(
+        _ operation: StoreOperation, _ purpose: String, _ body: @escaping @Sendable (SQLDatabase) throws -> Value
+    ) async throws(ServiceError) -> Value {
+        let start = ContinuousClock.now
+        defer { time(operation, start.duration(to: .now)) }
+        let attempt: @Sendable (PostgresConnection) throws -> Value = { connection in
+            try PostgresDatabase.of(connection).snapshot { try body($0) }
+        }
+        do {
+            let value: Value
+            do {
+                value = try await readers.withConnection(attempt)
+            } catch let error as PostgresError where error.mayHelpToRepeat {
+                // Nothing was changed, so that it may be asked again.
+                value = try await readers.withConnection(attempt)
+            }
+            readOutage.succeeded()
+            return value
+        } catch {
+            if let error = error as? PostgresError, error.isOfServer { readOutage.failed(error.description) }
+            throw PostgresFailure.serviceError(error, doing: purpose)
+        }
+    }
+
+    package func write<Value: Sendable>(
+        _ purpose: String, _ body: @escaping @Sendable (SQLDatabase) throws -> Value
+    ) async throws(ServiceError) -> Value {
+        let start = ContinuousClock.now
+        defer { time(.write, start.duration(to: .now)) }
+        do {
+            try Task.checkCancellation()
+            return try await withCheckedThrowingContinuation { continuation in
+                turns.submit(
+                    PendingWrite(
+                        run: { database in
+                            let value = try body(database)
+                            return { continuation.resume(returning: value) }
+                        },
+                        fail: { continuation.resume(throwing: $0) }))
+            }
+        } catch {
+            throw PostgresFailure.serviceError(error, doing: purpose)
+        }
+    }
+
+    /// What was removed is overwritten when PostgreSQL cleans up behind itself, which is its own business and its operator's.
+    package func overwriteRemoved() async throws(ServiceError) {}
+
+    package func backup(to path: String, at now: Date) async throws(ServiceError) {
+        throw ServiceError(
+            .storeUnavailable,
+            "The store is a database of PostgreSQL's, which is backed up with PostgreSQL's own tools, such as pg_dump.")
+    }
+
+    package func checkIntegrity() async throws(ServiceError) -> [String] {
+        try await read("check the store") { try KeptRules.violations(in: $0) }
+    }
+}
+
+// MARK: Health
+
+extension PostgresStore {
+    package var waitingWrites: Int { turns.pendingCount }
+
+    package var problem: String? { outage.cause ?? readOutage.cause }
+
+    package func noteHang(_ patience: Duration) { outage.failed("a write takes longer than \(patience)") }
+
+    package func heartbeat() async {
+        guard let nextRun = executorHeartbeat.nextRun() else { return }
+        writer.submit { [executorHeartbeat] _ in executorHeartbeat.ran() }
+        for await _ in nextRun {}
+    }
+}
+
+/// What a server must be like.
+enum PostgresServerCheck {
+    private static let oldestVersion = 150_000
+
+    /// - Throws: `storeUnavailable` with what is wrong; `PostgresError`.
+    static func check(_ connection: PostgresConnection) throws {
+        guard connection.serverVersion >= oldestVersion else {
+            throw failure("its server is older than PostgreSQL 15")
+        }
+        let answer = try connection.executeOnce(
+            "SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()")
+        guard answer.text(0, 0) == "UTF8" else { throw failure("its encoding is not UTF8") }
+    }
+
+    private static func failure(_ reason: String) -> ServiceError {
+        ServiceError(.storeUnavailable, "The database cannot be used: \(reason).", cause: reason)
+    }
+}
+
+/// Turns what PostgreSQL says into an error of ours.
+enum PostgresFailure {
+    /// The error for our side; the error itself if it is ours already.
+    static func serviceError(_ error: any Error, doing purpose: String, store: String = "The store") -> ServiceError {
+        switch error {
+        case let error as ServiceError: error
+        case let error as PostgresError:
+            ServiceError(
+                .storeUnavailable, "\(store) cannot be used now: \(reason(of: error.kind)).",
+                cause: "\(purpose): PostgreSQL: \(error)")
+        case is CancellationError:
+            ServiceError(.storeUnavailable, "The request was cancelled.", cause: "\(purpose): cancelled")
+        case let error as SQLError:
+            ServiceError(
+                .storeUnavailable, "\(store) cannot be used now: it holds what it should not.",
+                cause: "\(purpose): \(error)")
+        default:
+            // A description of other errors may hold a row's values.
+            ServiceError(
+                .storeUnavailable, "\(store) cannot be used now: it holds what it should not.",
+                cause: "\(purpose): \(type(of: error))")
+        }
+    }
+
+    private static func reason(of kind: PostgresError.Kind) -> String {
+        switch kind {
+        case .connection: "its database cannot be reached"
+        case .authentication: "its database does not let Purser in"
+        case .unavailable: "its database takes nothing"
+        case .tooManyWaiting, .serialization: "it is busy"
+        case .shutDown: "it is closed"
+        case .constraint, .value, .other: "its database refuses"
+        }
+    }
+}

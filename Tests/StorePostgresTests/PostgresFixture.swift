@@ -1,0 +1,58 @@
+import Domain
+import Postgres
+import StoreSQL
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import StorePostgres
+
+/// A database of a test's own, gone when the test is.
+struct PostgresFixture {
+    /// A database with this version's tables, of which every other is a copy.
+    private static let template = Task {
+        let template = try await PostgresServer.running().makeDatabase()
+        await (try await PostgresStore.open(template)).close()
+        return template.database
+    }
+
+    let configuration: PostgresConfiguration
+    private let opened = Opened()
+
+    /// The stores that a test has opened.
+    private final class Opened: Sendable {
+        let stores = Mutex<[PostgresStore]>([])
+    }
+
+    /// Runs a test with a database.
+    static func run(_ body: (PostgresFixture) async throws -> Void) async throws {
+        let server = try await PostgresServer.running()
+        let fixture = PostgresFixture(configuration: try await server.makeDatabase(from: template.value))
+        do {
+            try await body(fixture)
+        } catch {
+            await fixture.close()
+            throw error
+        }
+        await fixture.close()
+        try await server.run("DROP DATABASE \(fixture.configuration.database) WITH (FORCE)")
+    }
+
+    private init(configuration: PostgresConfiguration) { self.configuration = configuration }
+
+    /// `secrets`: opens those of the installation; nil for a store without any.
+    func open(
+        _ secrets: UnsealedSecrets? = UnsealedSecrets(), readers: Int = 2
+    ) async throws -> PostgresStore {
+        let store = try await PostgresStore.open(configuration, readers: readers, secrets: secrets)
+        opened.stores.withLock { $0.append(store) }
+        return store
+    }
+
+    /// Those that were opened.
+    var stores: [PostgresStore] { opened.stores.withLock(\.self) }
+
+    private func close() async {
+        for store in stores { await store.close() }
+    }
+}
