@@ -126,7 +126,8 @@ let package = Package(
             dependencies: [
                 "CVersion", "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody",
                 "AppStoreClient",
-                "AuditLog", "CallbackClient", "StoreSQL", "StoreSQLite", "Listener", "HTTPAPI", "TraceContext",
+                "AuditLog", "CallbackClient", "Postgres", "StorePostgres", "StoreSQL", "StoreSQLite", "Listener",
+                "HTTPAPI", "TraceContext",
                 configuration,
                 coreMetrics, metrics,
                 logging, nioCore,
@@ -181,7 +182,7 @@ let package = Package(
         .testTarget(
             name: "DaemonTests",
             dependencies: [
-                "AuditLog", "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "StoreSQL",
+                "AuditLog", "Daemon", "Domain", "HTTPAPI", "KeyCustody", "Listener", "OpenSSL", "Postgres", "StoreSQL",
                 "StoreSQLite",
                 "TestSupport",
                 coreMetrics, logging, metrics, serviceLifecycle,

@@ -1,6 +1,7 @@
 import CVersion
 import Curl
 import OpenSSL
+import Postgres
 import StoreSQLite
 
 /// The version of this program, and of the libraries that it has found when it was started.
@@ -17,7 +18,10 @@ package enum Version {
     package static var libraries: [(name: String, version: String)] {
         // What libcurl says of itself begins with its name: `libcurl/8.5.0 OpenSSL/3.0.13`.
         let curl = CurlLibrary.version.prefix { $0 != " " }.split(separator: "/").last.map(String.init) ?? ""
-        return [("openssl", OpenSSLLibrary.version), ("curl", curl), ("sqlite", SQLiteStore.libraryVersion)]
+        return [
+            ("openssl", OpenSSLLibrary.version), ("curl", curl), ("sqlite", SQLiteStore.libraryVersion),
+            ("libpq", PostgresLibrary.version),
+        ]
     }
 
     /// One line a library after the program's own, for people.

@@ -42,7 +42,7 @@ struct ImportTests {
         "Daemon": [
             "CVersion", "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody",
             "AppStoreClient",
-            "AuditLog", "CallbackClient", "StoreSQL", "StoreSQLite", "Listener",
+            "AuditLog", "CallbackClient", "Postgres", "StorePostgres", "StoreSQL", "StoreSQLite", "Listener",
             "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "TraceContext", "Tracing",
             "UnixSignals",
             "Yams",

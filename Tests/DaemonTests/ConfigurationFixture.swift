@@ -25,7 +25,8 @@ enum ConfigurationFixture {
 
     /// Values that are no defaults, by variable; those of other listeners that `api` has too are left out.
     static let everyVariable = [
-        "PURSER_STORE": "sqlite:/e.db", "PURSER_LOG_LEVEL": "warning",
+        "PURSER_STORE": "postgres://e@e/e", "PURSER_STORE_PASSWORD_FILE": "/e.password",
+        "PURSER_LOG_LEVEL": "warning",
         "PURSER_AUDIT_DIRECTORY": "/e.audit", "PURSER_AUDIT_RETENTION": "500d",
         "PURSER_AUDIT_RESERVE_FILE": "/e.reserve",
         "PURSER_AUDIT_RESERVE_BYTES": "1MiB",

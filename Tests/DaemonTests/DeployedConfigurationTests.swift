@@ -29,7 +29,7 @@ struct DeployedConfigurationTests {
         // The shown doors, upstream, authority, proxy, version, policy and caller are examples, the second address and source alternatives.
         let examples = [
             "address:", "mode:", "group:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:",
-            "proxy:", "file:",
+            "proxy:", "file:", "storePassword:",
             "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
             "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:", "keyDirectories:",
             "clientCertificateAuthorities:", "clientCertificates:", "allowedHosts:", "allowedNetworks:",
@@ -68,7 +68,8 @@ struct DeployedConfigurationTests {
     @Test func itNamesEveryKeyThereIs() throws {
         let text = try text()
         for key in [
-            "store", "masterKey", "audit", "directory", "retention", "reserveFile", "reserveBytes", "level", "address",
+            "store", "storePassword", "masterKey", "audit", "directory", "retention", "reserveFile", "reserveBytes",
+            "level", "address",
             "mode", "group", "maximumConnections", "maximumRequests",
             "maximumHeaderBytes",
             "maximumBodyBytes", "trustedProxies",

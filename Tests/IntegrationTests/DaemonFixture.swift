@@ -44,6 +44,8 @@ struct DaemonFixture: Sendable {
         var apiTLS: ListenerTLS?
         /// How refund cases are answered that nobody answers.
         var policy: RefundPolicy?
+        /// The database; nil for a file in the fixture's folder.
+        var store: StoreLocation?
         /// What the time of day is here.
         var now: WallClock = { Date() }
         /// Where Apple sends notifications.
@@ -198,8 +200,11 @@ struct DaemonFixture: Sendable {
         let authority = folder.appending(path: "tls-ca.pem")
         try Data(try simulator.tlsAuthority.pem().utf8).write(to: authority)
         let local = ListenerSettings(address: .tcp(host: "127.0.0.1", port: 0), idleTimeout: Wait.limit)
+        let file = StoreLocation.sqlite(path: folder.appending(path: "purser.db").path)
         return DaemonConfiguration(
-            store: .sqlite(path: folder.appending(path: "purser.db").path),
+            store: options.store ?? file,
+            masterKey: options.store.map { _ in .made(path: folder.appending(path: "purser.masterkey").path) },
+            audit: AuditConfiguration(beside: file),
             listeners: ListenersConfiguration(
                 api: ListenerSettings(
                     address: local.address, idleTimeout: Wait.limit, tls: options.apiTLS),

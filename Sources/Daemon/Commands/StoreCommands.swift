@@ -96,6 +96,14 @@ package struct OfflineStoreCommand: Sendable {
         do {
             switch try DaemonConfiguration.load(file: file, environment: environment).store {
             case .sqlite(let path): return try body(path)
+            case .postgres:
+                return CommandOutcome(
+                    .failure,
+                    errorOutput: """
+                        The store is a database of PostgreSQL's: it is backed up and restored with PostgreSQL's own tools, \
+                        and checked while the daemon runs.
+
+                        """)
             }
         } catch let error as ConfigurationError {
             return CommandOutcome(.configuration, errorOutput: "\(error)\n")

@@ -9,6 +9,7 @@ import JOSE
 import KeyCustody
 import Logging
 import OpenSSL
+import StorePostgres
 import StoreSQL
 import StoreSQLite
 import Systemd
@@ -22,7 +23,7 @@ struct Adapters: Sendable {
     /// Opens what the store keeps sealed; made before it, so that opening the store can use it.
     let vault: SecretVault
     let keys: KeyRing
-    let store: SQLiteStore
+    let store: any SQLStore
     let audit: AuditWriter
     let curl: CurlClient
     /// The one of callbacks.
@@ -158,7 +159,7 @@ private func openVault(_ source: MasterKeySource, _ logger: Logger) throws(Secre
 private func openStore(
     _ location: StoreLocation, _ apps: [App], _ secrets: InstallationSecretSealer,
     _ time: @escaping StoreOperation.Timer, _ dependencies: Dependencies
-) async throws -> SQLiteStore {
+) async throws -> any SQLStore {
     let patience = Task {
         repeat {
             await dependencies.notifier.tell(
@@ -176,6 +177,9 @@ private func openStore(
             guard StoreCheck.isOfNewerVersion(path) else { throw error.cause == nil ? error : withRemedy(error) }
             throw ConfigurationError(problems: [ConfigurationProblem(.file(path), key: "store", error.message)])
         }
+    case .postgres(let configuration):
+        return try await PostgresStore.open(
+            configuration, isAlone: true, apps: apps, secrets: secrets, time: time, logger: dependencies.logger)
     }
 }
 
@@ -212,7 +216,7 @@ private func tell(_ states: [InstallationSecret: InstallationSecretState], _ log
 
 extension PageTokenCoder {
     /// Page tokens authenticated with a key that the store keeps sealed.
-    init(store: SQLiteStore) {
+    init(store: any SQLStore) {
         self.init(
             // A code that cannot be computed is no code.
             authenticationCode: store.secrets.pageTokenCode ?? { _ in [] }, encode: { Base64URL.encode($0) },
@@ -224,7 +228,7 @@ extension Access.Credentials {
     /// Tokens of our own, and JWTs that name this installation.
     ///
     /// - Throws: `storeUnavailable`.
-    init(store: SQLiteStore) async throws {
+    init(store: any SQLStore) async throws {
         let issuer = try await store.installationIdentifier(name: "callerKeyIssuer") {
             Array(UUID().uuidString.lowercased().utf8)
         }

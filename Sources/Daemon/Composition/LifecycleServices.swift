@@ -2,7 +2,7 @@ import Curl
 import Domain
 import Logging
 import ServiceLifecycle
-import StoreSQLite
+import StoreSQL
 import Systemd
 
 /// Ends the work with Apple when everything that calls it has ended.
@@ -17,7 +17,7 @@ struct CurlService: Service {
 
 /// Closes the store when everything that uses it has ended.
 struct StoreService: Service {
-    let store: SQLiteStore
+    let store: any SQLStore
 
     func run() async throws {
         try? await gracefulShutdown()

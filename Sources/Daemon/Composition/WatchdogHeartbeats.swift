@@ -2,7 +2,7 @@ import Curl
 import Domain
 import Listener
 import NIOPosix
-import StoreSQLite
+import StoreSQL
 import Systemd
 
 /// What the watchdog asks: each part that the daemon cannot do without, and that could hang without the process ending.
@@ -10,7 +10,7 @@ import Systemd
 /// One that does not answer in time keeps the watchdog from being fed, and systemd starts the daemon anew
 /// (`WatchdogSec=` of the unit). Its name is then in the log and in the status line.
 func watchdogHeartbeats(
-    _ eventLoops: MultiThreadedEventLoopGroup, _ curl: CurlClient, _ store: SQLiteStore,
+    _ eventLoops: MultiThreadedEventLoopGroup, _ curl: CurlClient, _ store: any SQLStore,
     _ dispatcher: DeliveryDispatcher
 ) -> [Heartbeat] {
     [

@@ -1,5 +1,3 @@
-import Foundation
-
 /// Where the audit is kept, and how long.
 package struct AuditConfiguration: Sendable, Equatable {
     /// The directory of the log.
@@ -36,18 +34,6 @@ extension ConfigurationParser {
             AuditConfiguration(
                 beside: store, directory: directory, retention: retention, reserveFile: reserveFile,
                 reserveBytes: reserveBytes)
-        }
-    }
-}
-
-extension StoreLocation {
-    /// A file or directory beside the database.
-    ///
-    /// Its name does not begin as the database's, so that what copies the database with its companions leaves it out.
-    fileprivate func companion(_ suffix: String) -> String {
-        switch self {
-        case .sqlite(let path):
-            URL(filePath: path).deletingPathExtension().appendingPathExtension(suffix).path(percentEncoded: false)
         }
     }
 }

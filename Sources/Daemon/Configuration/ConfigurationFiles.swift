@@ -52,6 +52,7 @@ struct ConfigurationFiles {
             }
         }
         checkMasterKey(configuration.masterKey)
+        checkStorePassword(configuration.store)
         checkKeyDirectories(configuration)
         for (index, key) in configuration.keys.enumerated() {
             if key.source == .credential, environment["CREDENTIALS_DIRECTORY"] == nil,
@@ -85,6 +86,19 @@ struct ConfigurationFiles {
         case .credential: attempt("masterKey.credential") { _ = try source.load() }
         case .file: attempt("masterKey.file") { _ = try source.load() }
         case .made: attempt("store") { _ = try source.load() }
+        }
+    }
+
+    /// The password is read at each connection; a check connects nowhere.
+    private mutating func checkStorePassword(_ store: StoreLocation) {
+        guard let path = store.passwordFile else { return }
+        let isThere = FileManager.default.isReadableFile(atPath: path)
+        let isCredential = places.element(withKey: "storePassword.credential") != nil
+        if isCredential, environment["CREDENTIALS_DIRECTORY"] == nil, !isThere {
+            warnOfCredential("storePassword.credential")
+        } else if !isThere {
+            let key = isCredential ? "storePassword.credential" : "storePassword.file"
+            problems.append(ConfigurationProblem(origin(key), key: key, "\(path) cannot be read."))
         }
     }
 

@@ -29,10 +29,12 @@ struct ConfigurationValue<Value> {
     }
 
     /// Whether a text may be a secret that stands in the place of its file's name: a key in PEM or Base64, a master key in
-    /// hexadecimal digits, a caller's token.
+    /// hexadecimal digits, a caller's token; or whether it is a URL that holds a password.
     private static func mayBeSecret(_ text: String) -> Bool {
         let pieces = text.split { !$0.isASCII || !($0.isLetter || $0.isNumber || "+/=".contains($0)) }
-        return text.contains("-----BEGIN") || text.hasPrefix("prs_") || pieces.contains { $0.count >= 40 }
+        let holdsPassword = text.contains(/:\/\/[^\/]*:[^\/]*@/)
+        return text.contains("-----BEGIN") || text.hasPrefix("prs_") || holdsPassword
+            || pieces.contains { $0.count >= 40 }
     }
 }
 
@@ -80,15 +82,6 @@ extension ConfigurationValue<Duration> {
         let bounds = "\(DurationText.text(range.lowerBound)) to \(DurationText.text(range.upperBound))"
         return Self(expectation: "a duration such as `250ms`, `5s`, `10m`, `1h` or `30d`, from \(bounds)") { text in
             DurationText.parse(text).flatMap { range.contains($0) ? $0 : nil }
-        }
-    }
-}
-
-extension ConfigurationValue<StoreLocation> {
-    static var storeLocation: Self {
-        Self(expectation: "`sqlite:` and the absolute path of the database file") { text in
-            guard text.hasPrefix("sqlite:/"), !text.hasSuffix("/") else { return nil }
-            return .sqlite(path: String(text.dropFirst("sqlite:".count)))
         }
     }
 }

@@ -64,7 +64,7 @@ package struct DaemonConfiguration: Sendable {
         snapshots: SnapshotConfiguration = SnapshotConfiguration(), warnings: [ConfigurationProblem] = []
     ) {
         self.store = store
-        self.masterKey = masterKey ?? .made(path: store.masterKeyFile)
+        self.masterKey = masterKey ?? .made(path: store.companion("masterkey"))
         self.audit = audit ?? AuditConfiguration(beside: store)
         self.logLevel = logLevel
         self.listeners = listeners
@@ -86,12 +86,6 @@ package struct DaemonConfiguration: Sendable {
         self.snapshots = snapshots
         self.warnings = warnings
     }
-}
-
-/// The database, chosen by the prefix of its location.
-package enum StoreLocation: Sendable, Equatable {
-    /// An SQLite database in a file, by absolute path; written `sqlite:/var/lib/purser/purser.db`.
-    case sqlite(path: String)
 }
 
 /// How the daemon stops.
@@ -198,7 +192,7 @@ extension ConfigurationParser {
     ///
     /// - Throws: `ConfigurationError` when there is any problem at all.
     mutating func configuration() throws(ConfigurationError) -> DaemonConfiguration {
-        let store = requiredSetting(["store"], as: .storeLocation)
+        let store = storeSection()
         let masterKey = masterKeySection(beside: store)
         let audit = auditSection(beside: store)
         let logLevel = setting(["log", "level"], as: .oneOf, default: ConfigurationDefaults.logLevel)

@@ -1,4 +1,3 @@
-import Foundation
 import KeyCustody
 
 extension ConfigurationParser {
@@ -21,18 +20,15 @@ extension ConfigurationParser {
         }
         if let file { return .file(path: file, allowsGroupRead: allowsGroupRead) }
         if let credential { return .credential(path: "\(credentialsDirectory)/\(credential)") }
-        return store.map { .made(path: $0.masterKeyFile) }
-    }
-}
-
-extension StoreLocation {
-    /// The file of the master key that the daemon makes where the configuration names none.
-    ///
-    /// Its name does not begin as the database's, so that what copies the database with its companions leaves it out.
-    var masterKeyFile: String {
-        switch self {
-        case .sqlite(let path):
-            URL(filePath: path).deletingPathExtension().appendingPathExtension("masterkey").path(percentEncoded: false)
+        if case .postgres = store {
+            report(
+                place(of: filePath), key: "masterKey",
+                """
+                With PostgreSQL this key is required, by `file` or `credential`: one that the daemon made for itself would be on \
+                this host alone.
+                """)
         }
+        // Its name does not begin as the database's, so that what copies the database with its companions leaves it out.
+        return store.map { .made(path: $0.companion("masterkey")) }
     }
 }

@@ -20,7 +20,7 @@ struct Backlog: Sendable {
 
     /// Asks a store.
     static func read(
-        _ store: some DeliveryStore & CaseStore & QuarantineStore
+        _ store: any DeliveryStore & CaseStore & QuarantineStore
     ) async throws(ServiceError) -> Backlog {
         Backlog(
             deliveries: try await store.deliveryBacklog(), cases: try await store.caseBacklog(),

@@ -4,7 +4,6 @@ import Foundation
 import KeyCustody
 import Listener
 import StoreSQL
-import StoreSQLite
 import Synchronization
 
 /// Knows how the daemon is: for the orchestrator, the operator and the status line.
@@ -15,7 +14,7 @@ final class HealthMonitor: HealthReporter {
     /// How many searches the report looks at; with more, it tells of the first ones.
     static let maximumSearches = 1000
 
-    private let store: SQLiteStore
+    private let store: any SQLStore
     private let keyRing: KeyRing
     private let custodian: KeyCustodian
     private let settings: CurrentSettings
@@ -45,7 +44,7 @@ final class HealthMonitor: HealthReporter {
     ///   - callers: which of them need a look.
     ///   - apple: how each of Apple's environments is.
     init(
-        store: SQLiteStore, keys: KeyRing, custodian: KeyCustodian, configuration: DaemonConfiguration,
+        store: any SQLStore, keys: KeyRing, custodian: KeyCustodian, configuration: DaemonConfiguration,
         settings: CurrentSettings, loaded: LoadedConfiguration, backlog: BacklogMonitor,
         audit: @escaping @Sendable () -> AuditStatus, now: @escaping WallClock, clock: ClockReport?,
         callers: CallerHealth,

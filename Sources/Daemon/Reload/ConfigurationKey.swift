@@ -54,7 +54,8 @@ package struct ConfigurationKey: Sendable {
 
     /// Those that are read at the start alone, in the order of the configuration.
     package static let readAtStart: [ConfigurationKey] = [
-        ConfigurationKey("store") { $0.store },
+        ConfigurationKey("store") { $0.store.withoutPassword },
+        ConfigurationKey("storePassword") { $0.store.passwordFile },
         ConfigurationKey("masterKey") { $0.masterKey },
         ConfigurationKey("audit") { $0.audit },
         ConfigurationKey(ofListeners: "address", isSameWithout: false) { $0.address.withoutMode },
