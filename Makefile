@@ -141,6 +141,29 @@ format: ## Format all Swift code in place
 lint: ## Check the format of all Swift code; needs no build
 	swift format lint --strict --recursive --parallel $(SOURCES)
 
+# Where the compiler for Protocol Buffers is fetched to, with Python's packages around it.
+PROTO_PYTHON := .build/proto/bin/python
+
+.PHONY: proto
+proto: ## Write api/purser/v1 and the descriptors that the daemon reads, from api/openapi.yaml; fetches a compiler for Protocol Buffers
+	python3 -m venv .build/proto
+	.build/proto/bin/pip install --quiet pyyaml grpcio-tools googleapis-common-protos grpcio-health-checking
+	PYTHONDONTWRITEBYTECODE=1 $(PROTO_PYTHON) deploy/proto/make_proto.py .
+
+.PHONY: check-proto
+check-proto: ## Hold api/purser/v1 and the descriptors against what `make proto` would write
+	@before=$$(mktemp -d); trap 'rm -rf "$$before"' EXIT; \
+	mkdir -p "$$before/api" "$$before/Sources/GRPCAPI"; \
+	cp -r api/purser "$$before/api"; cp -r Sources/GRPCAPI/Generated "$$before/Sources/GRPCAPI"; \
+	$(MAKE) --no-print-directory proto; \
+	diff -r "$$before/api/purser" api/purser && diff -r "$$before/Sources/GRPCAPI/Generated" Sources/GRPCAPI/Generated
+
+.PHONY: check-grpc
+check-grpc: programs ## Hold the listener `grpc` against Google's gRPC for Python, which is fetched for it
+	python3 -m venv .build/grpc
+	.build/grpc/bin/pip install --quiet grpcio grpcio-tools grpcio-health-checking grpcio-reflection googleapis-common-protos
+	@Tests/IntegrationTests/Resources/run-grpc.sh $(PROGRAMS) .build/grpc/bin/python
+
 .PHONY: check-apple-library
 check-apple-library: programs ## Hold simulator and doors against Apple's own Python library, which is fetched for it
 	python3 -m venv .build/apple-library

@@ -14,6 +14,8 @@ let swiftSettings: [SwiftSetting] = [
 let argumentParser = Target.Dependency.product(name: "ArgumentParser", package: "swift-argument-parser")
 let configuration = Target.Dependency.product(name: "Configuration", package: "swift-configuration")
 let coreMetrics = Target.Dependency.product(name: "CoreMetrics", package: "swift-metrics")
+let grpcCore = Target.Dependency.product(name: "GRPCCore", package: "grpc-swift-2")
+let grpcTransport = Target.Dependency.product(name: "GRPCNIOTransportHTTP2Posix", package: "grpc-swift-nio-transport")
 let grdb = Target.Dependency.product(name: "GRDB", package: "GRDB.swift")
 let httpTypes = Target.Dependency.product(name: "HTTPTypes", package: "swift-http-types")
 let grdbSQLite = Target.Dependency.product(name: "GRDBSQLite", package: "GRDB.swift")
@@ -27,6 +29,8 @@ let nioPosix = Target.Dependency.product(name: "NIOPosix", package: "swift-nio")
 let nioEmbedded = Target.Dependency.product(name: "NIOEmbedded", package: "swift-nio")
 let nioHTTP1 = Target.Dependency.product(name: "NIOHTTP1", package: "swift-nio")
 let nioHTTPTypesHTTP1 = Target.Dependency.product(name: "NIOHTTPTypesHTTP1", package: "swift-nio-extras")
+let nioHPACK = Target.Dependency.product(name: "NIOHPACK", package: "swift-nio-http2")
+let nioHTTP2 = Target.Dependency.product(name: "NIOHTTP2", package: "swift-nio-http2")
 let nioHTTPTypes = Target.Dependency.product(name: "NIOHTTPTypes", package: "swift-nio-extras")
 let nioSSL = Target.Dependency.product(name: "NIOSSL", package: "swift-nio-ssl")
 let serviceLifecycle = Target.Dependency.product(name: "ServiceLifecycle", package: "swift-service-lifecycle")
@@ -53,8 +57,11 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-metrics", from: "2.9.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.0"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.34.1"),
+        .package(url: "https://github.com/apple/swift-nio-http2", from: "1.46.0"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.2"),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
+        .package(url: "https://github.com/grpc/grpc-swift-2", from: "2.4.3"),
+        .package(url: "https://github.com/grpc/grpc-swift-nio-transport", from: "2.9.2"),
         // Without its default traits: with two of them, the order of the flags that they become changes from one build to
         // the next, and everything above is compiled again.
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1", traits: []),
@@ -120,6 +127,10 @@ let package = Package(
                 "Domain", "JSON", "TraceContext", hummingbirdCore, httpTypes, logging, metrics, coreMetrics, nioCore,
             ]),
 
+        .target(
+            name: "GRPCAPI",
+            dependencies: ["JSON", grpcCore, grpcTransport, logging, nioCore, nioHPACK, nioHTTP2]),
+
         // The composition root, the simulator and their programs.
         .target(
             name: "Daemon",
@@ -127,9 +138,9 @@ let package = Package(
                 "CVersion", "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody",
                 "AppStoreClient",
                 "AuditLog", "CallbackClient", "Postgres", "StorePostgres", "StoreSQL", "StoreSQLite", "Listener",
-                "HTTPAPI", "TraceContext",
+                "HTTPAPI", "GRPCAPI", "TraceContext",
                 configuration,
-                coreMetrics, metrics,
+                coreMetrics, httpTypes, hummingbirdCore, metrics,
                 logging, nioCore,
                 nioPosix,
                 serviceLifecycle, tracing, unixSignals, yams,
@@ -221,7 +232,7 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "Daemon", "AppStoreSimulator", "AppStoreAPI", "Curl", "Domain", "JOSE", "JSON", "KeyCustody",
+                "Daemon", "AppStoreSimulator", "AppStoreAPI", "Curl", "Domain", "GRPCAPI", "JOSE", "JSON", "KeyCustody",
                 "Listener",
                 "OpenSSL", "Systemd", "TestSupport", "purser", "TraceContext", grdb, logging, serviceLifecycle,
             ],
@@ -233,6 +244,9 @@ let package = Package(
                 "TraceContext", httpTypes,
             ],
             exclude: ["Resources"]),
+        .testTarget(
+            name: "GRPCAPITests",
+            dependencies: ["GRPCAPI", "JSON", "OpenSSL", grpcCore, yams]),
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [

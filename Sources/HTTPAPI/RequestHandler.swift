@@ -36,6 +36,22 @@ package struct RequestHandler: Sendable {
         }
     }
 
+    /// How a request came about that no client of HTTP has sent: by a call of another protocol, of which it is the translation.
+    package struct Call: Sendable {
+        /// How long its client waits; nil for as long as the listener's requests may take.
+        package var timeout: Duration?
+        /// What is wrong with it, told to whoever may ask the route at all.
+        package var violations: [Violation]
+
+        package init(timeout: Duration? = nil, violations: [Violation] = []) {
+            self.timeout = timeout
+            self.violations = violations
+        }
+
+        /// How long the route may take, so that its answer is with the client before that gives up.
+        fileprivate var deadline: Duration? { timeout.map { $0 - min($0 / 10, .milliseconds(100)) } }
+    }
+
     private let current: CurrentOptions
     private let routes: [Route]
     private let table: RouteTable
@@ -99,13 +115,13 @@ package struct RequestHandler: Sendable {
     /// Cancelled when the client goes away.
     ///
     /// `request`: what is asked; `channel`: the connection; `peerIdentity`: what the connection proves of its client;
-    /// `slot`: what the request may let go while it waits.
+    /// `slot`: what the request may let go while it waits; `call`: of what it is the translation, nil for a request of HTTP.
     package func respond(
         to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
-        slot: (any RequestSlot)? = nil
+        slot: (any RequestSlot)? = nil, as call: Call? = nil
     ) async -> Response {
         await options.tracing.serve(request.method.rawValue, within: TraceParent(request.headers)) {
-            await answer(to: request, from: channel, provenBy: peerIdentity, slot: slot)
+            await answer(to: request, from: channel, provenBy: peerIdentity, slot: slot, as: call)
         } shown: {
             $0.record.traced
         }.response
@@ -113,7 +129,7 @@ package struct RequestHandler: Sendable {
 
     private func answer(
         to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity,
-        slot: (any RequestSlot)?
+        slot: (any RequestSlot)?, as call: Call?
     ) async -> (response: Response, record: AccessRecord) {
         let (start, options) = (ContinuousClock.now, options)
         let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
@@ -136,19 +152,20 @@ package struct RequestHandler: Sendable {
             let (found, parameters) = try find(request.method, request.uri.path)
             route = found
             record.route = found.path
+            if let violations = call?.violations, !violations.isEmpty { throw .invalid(violations) }
             answer = try await respond(
                 to: request,
                 RequestContext(
                     options: options, requestID: requestID, start: start, preferences: preferences, caller: caller,
                     actor: actor,
-                    slot: slot,
+                    slot: slot, deadline: min(options.deadline, call?.deadline ?? options.deadline),
                     peer: channel.remoteAddress, peerIdentity: peerIdentity),
                 found, parameters)
             // What was only read is not shown to somebody who was shut out meanwhile; what was done is told.
             if let authenticator, let finding, found.method == .get { try authenticator.check(finding) }
         } catch {
             record.failure = error
-            answer = failure(error, request.method, request.uri.path, route, requestID)
+            answer = failure(error, request.method, request.uri.path, call == nil ? route : nil, requestID)
         }
         let applied = preferences.applied(goesOn: route?.goesOn ?? false)
         if request.method == .head { answer = await answer.withoutBody() }
@@ -183,7 +200,7 @@ package struct RequestHandler: Sendable {
         }
     }
 
-    /// The answer to a request that failed.
+    /// The answer to a request that failed; `route`: whose form it may have, nil for a problem.
     private func failure(
         _ error: ServiceError, _ method: HTTPRequest.Method, _ path: String, _ route: Route?, _ requestID: String
     ) -> Answer {
@@ -211,6 +228,8 @@ package struct RequestHandler: Sendable {
         let caller: Caller?
         let actor: Actor
         let slot: (any RequestSlot)?
+        /// How long it may take.
+        let deadline: Duration
         /// The other end of the connection.
         let peer: SocketAddress?
         let peerIdentity: PeerIdentity
@@ -241,7 +260,7 @@ package struct RequestHandler: Sendable {
             hasUnexpectedBody: try await RequestBodyReader.hasUnexpected(
                 request, route.body, maximumBytes: maximumBytes),
             caller: context.caller, actor: context.actor,
-            deadline: context.start + min(options.deadline, wait ?? options.deadline),
+            deadline: context.start + min(context.deadline, wait ?? context.deadline),
             slot: context.slot, peer: context.peer, peerIdentity: context.peerIdentity,
             trustedProxies: options.trustedProxies)
         return try await route.handler(input)

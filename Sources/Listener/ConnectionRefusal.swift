@@ -1,4 +1,5 @@
 package import HTTPTypes
+import HummingbirdCore
 package import NIOCore
 import NIOHTTPTypes
 
@@ -37,6 +38,9 @@ struct Refusal: Error, Equatable {
                 .connection: "close",
             ])
     }
+
+    /// The answer of a listener that has been told to speak another protocol.
+    static let answerNobody: Responder = { _, _, _ in Response(status: .notImplemented) }
 
     /// The answer to a request too many, for a listener whose owner has none of its own; the connection stays.
     static let answerOverload: OverloadAnswer = { _ in

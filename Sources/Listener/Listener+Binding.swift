@@ -10,43 +10,77 @@ extension Listener {
     /// How many connections are accepted in one turn of the event loop, which may have much else to do before the next.
     private static let acceptedAtOnce: UInt = 16
 
-    /// Opens the listening channel, which accepts nothing before `autoRead` is set.
+    /// Where a bootstrap listens.
+    enum Place: Sendable {
+        case address(host: String, port: Int)
+        /// Of a socket that is bound already.
+        case descriptor(Int32)
+    }
+
+    /// How a bootstrap is made to listen, and what serves the connections that come.
+    struct Opening<Bound: Sendable>: Sendable {
+        /// Listens, with what there is to be said of connections.
+        let bind: @Sendable (sending ServerBootstrap, Place) async throws -> Bound
+        /// The socket that listens.
+        let channel: @Sendable (Bound) -> any Channel
+    }
+
+    /// Opens the listening channel for HTTP/1.1, which accepts nothing before `autoRead` is set.
     func open() async throws(ListenerError.Reason) -> (any Channel, BoundAddress) {
+        let (prepare, addHandlers, connections) = (preparation(), connectionHandlers(), connections)
+        return try await open(
+            Opening(
+                bind: { bootstrap, place in
+                    let bootstrap =
+                        bootstrap
+                        .childChannelOption(.allowRemoteHalfClosure, value: true)
+                        // Each read is one that the guard has asked for.
+                        .childChannelOption(.maxMessagesPerRead, value: 1)
+                        .childChannelOption(.recvAllocator, value: PipelinedRequests.usualReads)
+                        .childChannelInitializer { channel in
+                            prepare(channel).flatMapThrowing { peer in
+                                try addHandlers(channel, peer)
+                                if let order = connections.order { OpenConnections.pass(order, to: channel) }
+                            }
+                        }
+                    switch place {
+                    case .address(let host, let port):
+                        return try await bootstrap.bind(to: SocketAddress(ipAddress: host, port: port)).get()
+                    case .descriptor(let descriptor): return try await bootstrap.withBoundSocket(descriptor).get()
+                    }
+                }, channel: { $0 }))
+    }
+
+    /// Opens the listening channel, which accepts nothing before `autoRead` is set.
+    func open<Bound>(_ opening: Opening<Bound>) async throws(ListenerError.Reason) -> (Bound, BoundAddress) {
         // On a thread that may block.
         try await certificates?.load()
-        if let inherited { return try await open(inheriting: inherited) }
+        if let inherited {
+            // Its file, if it has one, is the giver's and stays.
+            try InheritedDescriptor.check(inherited, against: configuration.address)
+            let address = try InheritedDescriptor.address(of: inherited)
+            let bound = try await open(at: .descriptor(inherited), opening)
+            whenClosed(opening.channel(bound), remove: nil)
+            return (bound, address)
+        }
         switch configuration.address {
         case .tcp(let host, let port):
-            let channel = try await open { bootstrap in
-                try await bootstrap.bind(to: SocketAddress(ipAddress: host, port: port)).get()
-            }
+            let bound = try await open(at: .address(host: host, port: port), opening)
+            let channel = opening.channel(bound)
             whenClosed(channel, remove: nil)
-            return (channel, .tcp(host: host, port: channel.localAddress?.port ?? port))
+            return (bound, .tcp(host: host, port: channel.localAddress?.port ?? port))
 
         case .unix(let path, let mode):
             let (descriptor, file) = try UnixSocketFile.bind(path: path, mode: mode, group: try await socketGroup())
             do throws(ListenerError.Reason) {
-                let channel = try await open(descriptor: descriptor) { bootstrap in
-                    try await bootstrap.withBoundSocket(descriptor).get()
-                }
-                whenClosed(channel, remove: file)
-                return (channel, .unix(path: path))
+                let bound = try await open(at: .descriptor(descriptor), opening)
+                whenClosed(opening.channel(bound), remove: file)
+                return (bound, .unix(path: path))
             } catch {
                 file.remove()
                 throw error
             }
         }
-    }
-
-    /// Listens with a socket that was handed over; its file, if it has one, is the giver's and stays.
-    private func open(inheriting descriptor: Int32) async throws(ListenerError.Reason) -> (any Channel, BoundAddress) {
-        try InheritedDescriptor.check(descriptor, against: configuration.address)
-        let address = try InheritedDescriptor.address(of: descriptor)
-        let channel = try await open(descriptor: descriptor) { bootstrap in
-            try await bootstrap.withBoundSocket(descriptor).get()
-        }
-        whenClosed(channel, remove: nil)
-        return (channel, address)
     }
 
     /// The group is looked up on a thread that may block: directories of users can be on other machines.
@@ -59,11 +93,9 @@ extension Listener {
         }
     }
 
-    private func open(
-        descriptor: Int32? = nil, _ bind: (ServerBootstrap) async throws -> any Channel
-    ) async throws(ListenerError.Reason) -> any Channel {
+    private func open<Bound>(at place: Place, _ opening: Opening<Bound>) async throws(ListenerError.Reason) -> Bound {
         do {
-            return try await bind(bootstrap(descriptor: descriptor))
+            return try await opening.bind(bootstrap(place), place)
         } catch let error as IOError {
             throw ListenerError.Reason(errno: error.errnoCode)
         } catch {
@@ -71,42 +103,39 @@ extension Listener {
         }
     }
 
-    private func bootstrap(descriptor: Int32?) -> ServerBootstrap {
-        let (configuration, connections, certificates, logger) = (configuration, connections, certificates, logger)
-        let addHandlers = connectionHandlers()
+    private nonisolated func bootstrap(_ place: Place) -> sending ServerBootstrap {
+        let (configuration, connections, logger) = (configuration, connections, logger)
         return ServerBootstrap(group: eventLoopGroup)
             .serverChannelOption(.backlog, value: Int32(clamping: configuration.backlog))
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .serverChannelOption(.autoRead, value: false)
             .serverChannelOption(.maxMessagesPerRead, value: Self.acceptedAtOnce)
-            .childChannelOption(.allowRemoteHalfClosure, value: true)
-            // Each read is one that the guard has asked for.
-            .childChannelOption(.maxMessagesPerRead, value: 1)
-            .childChannelOption(.recvAllocator, value: PipelinedRequests.usualReads)
             .serverChannelInitializer { channel in
                 // NIO gives a descriptor from elsewhere its own backlog before it looks at the option.
-                if let descriptor { listen(descriptor, Int32(clamping: configuration.backlog)) }
+                if case .descriptor(let descriptor) = place {
+                    listen(descriptor, Int32(clamping: configuration.backlog))
+                }
                 return channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.addHandler(
                         AcceptHandler(connections: connections, logger: logger))
                 }
             }
-            .childChannelInitializer { channel in
-                let peer = PeerRecord()
-                do {
-                    try certificates?.addHandlers(to: channel, peer, logger)
-                } catch {
-                    return channel.eventLoop.makeFailedFuture(error)
-                }
-                // A client whose credentials the kernel does not tell is not served.
-                let known =
-                    configuration.address.isUnix
-                    ? peer.noteCredentials(of: channel) : channel.eventLoop.makeSucceededVoidFuture()
-                return known.flatMapThrowing {
-                    try addHandlers(channel, peer)
-                    if let order = connections.order { OpenConnections.pass(order, to: channel) }
-                }
+    }
+
+    /// What is done with every connection, whatever it speaks: TLS, and who is at the other end.
+    func preparation() -> @Sendable (any Channel) -> EventLoopFuture<PeerRecord> {
+        let (isUnix, certificates, logger) = (configuration.address.isUnix, certificates, logger)
+        return { channel in
+            let peer = PeerRecord()
+            do {
+                try certificates?.addHandlers(to: channel, peer, logger)
+            } catch {
+                return channel.eventLoop.makeFailedFuture(error)
             }
+            // A client whose credentials the kernel does not tell is not served.
+            let known = isUnix ? peer.noteCredentials(of: channel) : channel.eventLoop.makeSucceededVoidFuture()
+            return known.map { peer }
+        }
     }
 
     /// What serves a connection: NIO's HTTP codec, our limits, and the answers.

@@ -52,7 +52,7 @@ package actor Listener: Service {
     ///
     /// - Parameters:
     ///   - configuration: name, address and limits.
-    ///   - respond: makes the answer to a request, on the event loop of its connection, which it must not hold for long, or on
+    ///   - respond: nil where ``bind(accepting:)`` is called; makes the answer to a request, on the event loop of its connection, which it must not hold for long, or on
     ///     Swift's pool if the request's body is long; it is cancelled when its client goes away. What it streams afterwards
     ///     is its body's own business. A request that waits for long may give its place to another meanwhile.
     ///   - answerOverload: answers those for which there is no place, on the event loop, so it must be quick.
@@ -62,7 +62,7 @@ package actor Listener: Service {
     ///   - logger: the listener's name is added to what is logged.
     package init(
         configuration: ListenerConfiguration,
-        answering respond: @escaping Responder,
+        answering respond: Responder? = nil,
         answeringOverload answerOverload: OverloadAnswer? = nil,
         eventLoopGroup: any EventLoopGroup,
         turns: EventLoopTurns = EventLoopTurns(),
@@ -80,7 +80,7 @@ package actor Listener: Service {
             holder: configuration.holder, logger: logger)
         self.configuration = configuration
         current = CurrentConfiguration(configuration)
-        self.respond = respond
+        self.respond = respond ?? Refusal.answerNobody
         self.answerOverload = answerOverload ?? Refusal.answerOverload
         self.eventLoopGroup = eventLoopGroup
         self.logger = logger
@@ -117,13 +117,23 @@ package actor Listener: Service {
     /// - Returns: where it listens.
     /// - Throws: why it cannot, and how to put it right.
     package func bind() async throws(ListenerError) -> BoundAddress {
+        try await bind { () async throws(ListenerError.Reason) in
+            let (channel, address) = try await open()
+            return (channel, channel, address)
+        }.address
+    }
+
+    /// Binds by a way to open the socket, which tells it with what else comes of it.
+    func bind<Bound: Sendable>(
+        _ open: () async throws(ListenerError.Reason) -> (Bound, any Channel, BoundAddress)
+    ) async throws(ListenerError) -> (bound: Bound, address: BoundAddress) {
         guard case .idle = state else { throw error(.alreadyUsed) }
         state = .binding
         do throws(ListenerError.Reason) {
-            let (channel, address) = try await open()
+            let (bound, channel, address) = try await open()
             state = .bound(channel)
             logger.info("Listening", metadata: ["address": "\(address)"])
-            return address
+            return (bound, address)
         } catch {
             state = .idle
             throw self.error(error)

@@ -36,12 +36,17 @@ package struct ListenerTLS: Sendable, Equatable {
     /// Nil where no certificate is asked for.
     package var clientCertificates: ClientCertificates?
 
+    /// What is spoken behind it (RFC 7301).
+    package var applicationProtocol: String
+
     package init(
-        certificateChainFile: String, privateKeyFile: String, clientCertificates: ClientCertificates? = nil
+        certificateChainFile: String, privateKeyFile: String, clientCertificates: ClientCertificates? = nil,
+        applicationProtocol: String = "http/1.1"
     ) {
         self.certificateChainFile = certificateChainFile
         self.privateKeyFile = privateKeyFile
         self.clientCertificates = clientCertificates
+        self.applicationProtocol = applicationProtocol
     }
 
     /// Does what binding would do with the files, without binding.
@@ -60,7 +65,7 @@ package struct ListenerTLS: Sendable, Equatable {
 
     /// Reads the files and checks that they belong together; it blocks.
     ///
-    /// Nothing below TLS 1.2; HTTP/1.1 only (RFC 7301). Names of the authorities are sent, so that a client with several
+    /// Nothing below TLS 1.2; the listener's one protocol only (RFC 7301). Names of the authorities are sent, so that a client with several
     /// certificates can choose.
     func load() throws(ListenerError.Reason) -> Loaded {
         try checkPermissions()
@@ -75,7 +80,7 @@ package struct ListenerTLS: Sendable, Equatable {
                 certificateChain: chain.map { .certificate($0) }, privateKey: .privateKey(key))
             configuration.minimumTLSVersion = .tlsv12
             configuration.shutdownTimeout = Self.shutdownTimeout
-            configuration.applicationProtocols = ["http/1.1"]
+            configuration.applicationProtocols = [applicationProtocol]
             if let clientCertificates {
                 configuration.trustRoots = .certificates(
                     try authorities.map { try NIOSSLCertificate(bytes: $0.der, format: .der) })

@@ -1,4 +1,4 @@
-import HTTPTypes
+package import HTTPTypes
 import Logging
 import NIOCore
 import Synchronization
@@ -196,8 +196,10 @@ final class RequestLimiter: Sendable {
     }
 }
 
-/// The place that one connection takes among the requests that are worked on: requests of a connection are answered one
-/// after the other, so it takes one at most.
+/// The place that one connection takes among the requests that are worked on: requests of a connection of HTTP/1.1 are answered
+/// one after the other, so it takes one at most.
+///
+/// Where several are answered at once, each has one of its own.
 package final class ConnectionSlot: Sendable {
     private enum Phase {
         case outside
@@ -229,7 +231,7 @@ package final class ConnectionSlot: Sendable {
     /// Takes a place for a request, if there is one or the connection has one.
     ///
     /// `source`: where the request comes from.
-    func take(_ request: HTTPRequest, from source: String) -> Bool {
+    package func take(_ request: HTTPRequest, from source: String) -> Bool {
         state.withLock { state in
             guard state.phase == .outside else { return true }
             let holder = holder(of: request, source, state)
@@ -273,7 +275,7 @@ package final class ConnectionSlot: Sendable {
     func refuse() -> TimeAmount? { limiter.refuse() }
 
     /// Gives the place back, if there is one.
-    func giveBack() {
+    package func giveBack() {
         state.withLock { state in
             if state.phase == .inside { limiter.leave(state.holder) }
             state.phase = .outside

@@ -20,6 +20,7 @@ struct Purser: AsyncParsableCommand {
                     DeliveriesCommand.self, ConsumptionCommand.self, NotificationsCommand.self, QuarantineCommand.self,
                     EventsCommand.self, CallbacksCommand.self, UsersCommand.self, RefundsCommand.self,
                 ]),
+            CommandGroup(name: "Call as a service does", subcommands: [CallSubcommand.self]),
             CommandGroup(
                 name: "Keys, callers and records",
                 subcommands: [KeysCommand.self, CallersCommand.self, AuditSubcommand.self]),

@@ -34,6 +34,7 @@ struct ImportTests {
             "NIOSSL", "OpenSSL", "ServiceLifecycle",
         ],
         "HTTPAPI": ["Domain", "JSON", "HummingbirdCore", "HTTPTypes", "NIOCore", "TraceContext"],
+        "GRPCAPI": ["JSON", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "NIOCore", "NIOHPACK", "NIOHTTP2"],
         "AppStoreSimulator": [
             "AppStoreAPI", "JOSE", "JSON", "OpenSSL", "HummingbirdCore", "HummingbirdHTTP2", "HTTPTypes",
             "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "ServiceLifecycle",
@@ -43,7 +44,8 @@ struct ImportTests {
             "CVersion", "AppStoreAPI", "Curl", "OpenSSL", "JOSE", "JSON", "Systemd", "Domain", "KeyCustody",
             "AppStoreClient",
             "AuditLog", "CallbackClient", "Postgres", "StorePostgres", "StoreSQL", "StoreSQLite", "Listener",
-            "HTTPAPI", "Configuration", "NIOCore", "NIOPosix", "ServiceLifecycle", "TraceContext", "Tracing",
+            "GRPCAPI", "HTTPAPI", "HTTPTypes", "HummingbirdCore", "Configuration", "NIOCore", "NIOPosix",
+            "ServiceLifecycle", "TraceContext", "Tracing",
             "UnixSignals",
             "Yams",
         ],
@@ -110,7 +112,7 @@ struct ImportTests {
 
     @Test func `only the composition root names two adapters`() {
         let adapters: Set<String> = [
-            "KeyCustody", "AppStoreClient", "AuditLog", "StorePostgres", "StoreSQLite", "Listener", "HTTPAPI",
+            "KeyCustody", "AppStoreClient", "AuditLog", "StorePostgres", "StoreSQLite", "Listener", "HTTPAPI", "GRPCAPI",
         ]
         // The bench measures parts by themselves and ships with nothing.
         for (module, imports) in Self.allowed where module != "Daemon" && module != "purser-bench" {

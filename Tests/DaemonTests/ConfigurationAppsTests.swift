@@ -2,6 +2,7 @@ import Daemon
 import Domain
 import Glibc
 import KeyCustody
+import TestSupport
 import Testing
 
 struct ConfigurationAppsTests {
@@ -131,14 +132,9 @@ struct ConfigurationAppsTests {
 
     /// The processor time that reading takes on this thread, which is the same on a busy machine.
     private func read(_ text: String) throws -> (configuration: DaemonConfiguration, seconds: Double) {
-        func seconds() -> Double {
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
-        let start = seconds()
+        let start = ThreadTime.seconds
         let configuration = try ConfigurationFixture.configuration(text)
-        return (configuration, seconds() - start)
+        return (configuration, ThreadTime.seconds - start)
     }
 
     @Test func tenThousandAppsAreReadWithTheirKeyAndTheScopesOfACaller() throws {

@@ -81,6 +81,24 @@ struct ConfigurationListenersTests {
             ])
     }
 
+    @Test func `gRPC is off unless it has an address, and then as open to the network as the API`() throws {
+        func listener(_ settings: String) throws -> ListenerSettings? {
+            let yaml = ConfigurationFixture.minimal + "listeners:\n  grpc: { \(settings) }\n"
+            return try ConfigurationFixture.configuration(yaml).listeners.grpc
+        }
+        #expect(try ConfigurationFixture.configuration(ConfigurationFixture.minimal).listeners.grpc == nil)
+        let plain = try #require(try listener(#"address: "127.0.0.1:8082""#))
+        #expect(!plain.reflection && plain.tls == nil && plain.maximumBodyBytes == 12 << 20)
+        let local = try #require(try listener(#"address: "unix:/run/purser/grpc.sock", reflection: true"#))
+        #expect(local.reflection && local.address.isUnix)
+        #expect(places("  grpc: { address: \"0.0.0.0:8082\" }\n") == ["15 listeners.grpc.address"])
+        let open = try #require(
+            try listener(#"address: "0.0.0.0:8082", tls: { certificateChain: /a, privateKey: /b }"#))
+        #expect(open.tls?.applicationProtocol == "h2")
+        // Nobody else reflects.
+        #expect(places("  api: { reflection: true }\n") == ["15 listeners.api.reflection"])
+    }
+
     @Test(arguments: ["api", "webhook", "health", "appleProduction", "appleSandbox"])
     func aListenerWithACertificateMayAskItsClientsForTheirs(name: String) throws {
         func tls(_ settings: String) throws -> ListenerTLS? {

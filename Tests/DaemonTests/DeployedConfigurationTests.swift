@@ -30,7 +30,7 @@ struct DeployedConfigurationTests {
         let examples = [
             "address:", "mode:", "group:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:",
             "proxy:", "file:", "storePassword:",
-            "allowGroupReadable:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
+            "allowGroupReadable:", "grpc:", "reflection:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
             "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:", "keyDirectories:",
             "clientCertificateAuthorities:", "clientCertificates:", "allowedHosts:", "allowedNetworks:",
         ]
@@ -78,7 +78,7 @@ struct DeployedConfigurationTests {
             "file",
             "allowGroupReadable", "state", "bundleId", "appAppleId", "environments", "additionalConsumptionFields",
             "userIDs", "ignoredTokens", "guardianBlocksConsumption", "minimumWordingVersion",
-            "tokenSHA256", "scopes", "appleProduction", "appleSandbox", "tls", "certificateChain", "privateKey",
+            "tokenSHA256", "scopes", "grpc", "reflection", "appleProduction", "appleSandbox", "tls", "certificateChain", "privateKey",
             "clientCertificateAuthorities", "clientCertificates",
             "drainDelay", "timeout", "lifetime", "maximumBytes", "sandboxShare", "reservedShare", "requestsPerSecond",
             "callsPerHour", "webhook", "refundPolicy", "rule", "match", "beforeDeadline", "answer", "deliveryStatuses",
@@ -94,7 +94,7 @@ struct DeployedConfigurationTests {
         let documented = try text("docs/configuration.md").matches(of: /PURSER_[A-Z0-9_]*[A-Z0-9]/)
             .map { String($0.output) }
         let expanded = documented.flatMap { variable in
-            ["API", "WEBHOOK", "ADMIN", "HEALTH", "APPLE_PRODUCTION", "APPLE_SANDBOX"].map {
+            ["API", "GRPC", "WEBHOOK", "ADMIN", "HEALTH", "APPLE_PRODUCTION", "APPLE_SANDBOX"].map {
                 variable.replacing("_NAME_", with: "_\($0)_")
             }
         }

@@ -91,6 +91,7 @@ struct RequestHandlerFixture {
     func send(
         _ method: HTTPRequest.Method, _ target: String, body: String? = nil, token: String? = Self.token,
         headers: HTTPFields = [:], peer: String? = nil, provenBy identity: PeerIdentity? = nil,
+        as call: RequestHandler.Call? = nil,
         to handler: KeyPath<RequestHandlerFixture, RequestHandler> = \.handler
     ) async throws -> Reply {
         var fields = headers
@@ -103,7 +104,7 @@ struct RequestHandlerFixture {
         if let peer { channel.remoteAddress = try SocketAddress(ipAddress: peer, port: 4711) }
         let unixPeer = peer == nil ? PeerIdentity.UnixPeer(uid: 1000, gid: 1000) : nil
         let response = await self[keyPath: handler].respond(
-            to: request, from: channel, provenBy: identity ?? PeerIdentity(unixPeer: unixPeer))
+            to: request, from: channel, provenBy: identity ?? PeerIdentity(unixPeer: unixPeer), as: call)
         let collector = BodyCollector()
         try await response.body.write(collector)
         let listener = handler == \.handler ? "api" : handler == \.webhook ? "webhook" : "admin"

@@ -22,6 +22,8 @@ struct DaemonFixture: Sendable {
 
     let simulator: Simulator
     let api: String
+    /// Where it speaks gRPC.
+    let grpc: BoundAddress
     let health: String
     /// Where Apple posts notifications; the simulator knows it.
     let webhook: String
@@ -42,6 +44,12 @@ struct DaemonFixture: Sendable {
         var hasDoors = false
         /// The TLS of the api listener, which then has an admin socket beside it to add callers; nil for plain HTTP.
         var apiTLS: ListenerTLS?
+        /// The TLS of the grpc listener; nil for plain text.
+        var grpcTLS: ListenerTLS?
+        /// The longest message of gRPC, in bytes.
+        var grpcMessageBytes = 1 << 20
+        /// How many calls of gRPC are worked on at once.
+        var grpcRequests = 256
         /// How refund cases are answered that nobody answers.
         var policy: RefundPolicy?
         /// The database; nil for a file in the fixture's folder.
@@ -132,7 +140,8 @@ struct DaemonFixture: Sendable {
             configuration: ServiceGroupConfiguration(
                 services: daemon.services, logger: dependencies.logger))
         let fixture = DaemonFixture(
-            simulator: simulator, api: try url(daemon, "api"), health: try url(daemon, "health"),
+            simulator: simulator, api: try url(daemon, "api"), grpc: try #require(daemon.addresses["grpc"]),
+            health: try url(daemon, "health"),
             webhook: try url(daemon, "webhook") + "/webhooks/apple/coins",
             doors: options.hasDoors
                 ? [
@@ -208,6 +217,10 @@ struct DaemonFixture: Sendable {
             listeners: ListenersConfiguration(
                 api: ListenerSettings(
                     address: local.address, idleTimeout: Wait.limit, tls: options.apiTLS),
+                grpc: ListenerSettings(
+                    address: local.address, maximumRequests: options.grpcRequests,
+                    maximumBodyBytes: options.grpcMessageBytes, idleTimeout: Wait.limit,
+                    tls: options.grpcTLS, reflection: true),
                 webhook: local,
                 admin: options.hasDoors || options.apiTLS != nil
                     ? ListenerSettings(address: .unix(path: adminSocket(in: folder), mode: 0o600)) : nil,

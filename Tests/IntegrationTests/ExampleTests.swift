@@ -8,13 +8,21 @@ import Testing
 
 /// `api/examples` is true: every exchange is replayed and compared member by member.
 struct ExampleTests {
-    private var folder: URL {
+    /// Where the examples are.
+    static var folder: URL {
         var url = URL(filePath: #filePath)
         for _ in 0..<3 { url.deleteLastPathComponent() }
         return url.appending(path: "api/examples")
     }
 
     @Test func `every example goes as it is written`() async throws {
+        try await Self.forEach { example, name, fixture in try await replay(example, name, fixture) }
+    }
+
+    /// Hands on every example in the order of their names, for one daemon in whose world it can be true.
+    static func forEach(
+        _ body: @Sendable (_ example: JSONValue, _ name: String, DaemonFixture) async throws -> Void
+    ) async throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: folder.path)
             .filter { $0.hasSuffix(".json") }.sorted()
         #expect(names.count >= 9)
@@ -28,13 +36,13 @@ struct ExampleTests {
             for name in names {
                 var text = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
                 for (word, value) in world { text = text.replacingOccurrences(of: "{{\(word)}}", with: value) }
-                try await replay(try JSONValue(parsing: text), name, fixture)
+                try await body(try JSONValue(parsing: text), name, fixture)
             }
         }
     }
 
     /// Lets customers buy what the examples are about; the words that stand for it are those of the folder's README.
-    private func world(_ fixture: DaemonFixture) async throws -> [String: String] {
+    private static func world(_ fixture: DaemonFixture) async throws -> [String: String] {
         let state = fixture.simulator.state
         let account = try state.createAccount(in: .sandbox).id
         let gems = try #require(try fixture.buy(account, "gems").transactionId)
@@ -60,7 +68,8 @@ struct ExampleTests {
         ]
     }
 
-    private func replay(_ example: JSONValue, _ name: String, _ fixture: DaemonFixture) async throws {
+    /// Replays an example by the REST face.
+    func replay(_ example: JSONValue, _ name: String, _ fixture: DaemonFixture) async throws {
         let request = try #require(example["request"])
         let headers = request["headers"]?.object?.members.compactMap { member in
             member.value.string.map { (member.key, $0) }
@@ -94,7 +103,7 @@ struct ExampleTests {
     }
 
     /// Where an answer departs from an example; nil when it does not.
-    private static func difference(_ expected: JSONValue, _ actual: JSONValue, at path: String) -> String? {
+    static func difference(_ expected: JSONValue, _ actual: JSONValue, at path: String) -> String? {
         if expected == "{{any}}" { return nil }
         if let expected = expected.object, let actual = actual.object {
             guard Set(expected.keys) == Set(actual.keys) else { return "\(path) has the members \(actual.keys)" }

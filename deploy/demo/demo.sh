@@ -82,6 +82,7 @@ cat >"$work/purser.yaml" <<YAML
 store: sqlite:$work/purser.db
 listeners:
   api: { address: "127.0.0.1:0" }
+  grpc: { address: "127.0.0.1:0" }
   webhook: { address: "127.0.0.1:0" }
   admin: { address: "unix:$work/admin.sock" }
   health: { address: "127.0.0.1:0" }
@@ -292,7 +293,7 @@ if [ -n "$keep" ]; then
     printf 'transaction=%s refunded=%s\n' "$transaction" "$refunded"
     say "And for whatever else you want to try"
     printf 'export TOKEN=%s\n' "$token"
-    printf 'api %s   health %s   admin %s\n' "$api" "$health" "$work/admin.sock"
+    printf 'api %s   grpc %s   health %s   admin %s\n' "$api" "$(listening grpc)" "$health" "$work/admin.sock"
     printf 'simulator control %s (docs/simulator.md says what it can do)\n' "$control"
     printf 'configuration %s/purser.yaml, logs %s/*.log\n' "$work" "$work"
     wait "${pids[@]}"
@@ -319,5 +320,18 @@ else
     ) || fail "a first call of the README is not answered"
     [ "$answered" = "$calls" ] || fail "$answered of $calls first calls were answered"
     echo "$answered calls, all answered with success"
+    say "The same by gRPC: one call, and the first event of a stream"
+    (umask 077; printf '%s' "$token" >"$work/token")
+    # A call of a method of api/purser/v1: METHOD JSON [OPTION...]
+    call() {
+        printf "\n$ purser call %s '%s' --address %s --token-file token" "$1" "$2" "$(listening grpc)"
+        printf ' %s' "${@:3}"
+        echo
+        "$bin/purser" call "$1" "$2" --address "$(listening grpc)" --token-file "$work/token" --timeout 60 "${@:3}" \
+            | tee "$work/answer" | cut -c 1-600
+        [ -s "$work/answer" ] || fail "$1 was not answered"
+    }
+    call ListDeliveries '{"app":"coins","user":"bob","pageSize":1}'
+    call WatchEvents '{"app":"coins","from":"2000-01-01T00:00:00Z"}' --limit 1
     say "Done; stopping both"
 fi

@@ -2,6 +2,7 @@ import Curl
 package import Domain
 import Foundation
 import StoreSQLite
+import Systemd
 
 /// `purser backup`: lets the running daemon copy its store into a new file.
 package enum BackupCommand {
@@ -120,12 +121,11 @@ package struct OfflineStoreCommand: Sendable {
     private static func giveToFolderOwner(_ path: String) throws(FileError) {
         guard geteuid() == 0 else { return }
         let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
-        var status = stat()
-        guard stat(folder, &status) == 0 else {
+        guard let status = FileStatus(path: folder) else {
             throw FileError(path: folder, problem: String(cString: strerror(errno)))
         }
         for file in [path, path + ".lock"] where access(file, F_OK) == 0 {
-            guard lchown(file, status.st_uid, status.st_gid) == 0 else {
+            guard lchown(file, status.owner, status.group) == 0 else {
                 throw FileError(
                     path: file,
                     problem:

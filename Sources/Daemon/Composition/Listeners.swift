@@ -21,8 +21,8 @@ struct Listeners {
     /// Those whose sockets are there already.
     let inherited: InheritedListeners
     let logger: Logger
-    private let requestIDs = RequestIDs()
-    private let turns = EventLoopTurns()
+    let requestIDs = RequestIDs()
+    let turns = EventLoopTurns()
 
     /// Listeners that are bound, with their addresses by name.
     struct Bound {
@@ -59,6 +59,7 @@ struct Listeners {
         }
         try await addAppleProxy("appleProduction", listeners.appleProduction, to: .production, in: &bound)
         try await addAppleProxy("appleSandbox", listeners.appleSandbox, to: .sandbox, in: &bound)
+        try await addGRPC(to: &bound)
         return bound
     }
 
@@ -118,8 +119,16 @@ struct Listeners {
     private func bind(
         _ listener: Listener, _ name: String, _ options: RequestHandler.CurrentOptions, in bound: inout Bound
     ) async throws {
-        bound.addresses[name] = try await listener.bind()
-        bound.services.append(listener)
+        note(listener, at: try await listener.bind(), name, options, running: listener, in: &bound)
+    }
+
+    /// Takes note of a listener that is bound; `service`: what runs it.
+    func note(
+        _ listener: Listener, at address: BoundAddress, _ name: String, _ options: RequestHandler.CurrentOptions,
+        running service: any Service, in bound: inout Bound
+    ) {
+        bound.addresses[name] = address
+        bound.services.append(service)
         bound.loads.append((name, { (listener.openConnections, listener.requestsInProgress) }))
         bound.targets.append(
             Reloader.Target(name: name, listener: listener) { settings in
@@ -129,7 +138,7 @@ struct Listeners {
         if let certificates = listener.certificates { bound.certificates.append((name, certificates)) }
     }
 
-    private func options(_ name: String, _ settings: ListenerSettings) -> RequestHandler.Options {
+    func options(_ name: String, _ settings: ListenerSettings) -> RequestHandler.Options {
         var options = RequestHandler.Options(
             name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline,
             trustedProxies: settings.trustedProxies, isForOperators: name == "admin")

@@ -35,6 +35,8 @@ package enum ConfigurationDefaults {
     package enum Listeners {
         /// `listeners.api.address`.
         static let api = ListenerChoice.at(.tcp(host: "127.0.0.1", port: 8080))
+        /// `listeners.grpc.address`: off unless somebody wants it.
+        static let grpc = ListenerChoice.none
         /// `listeners.webhook.address`.
         static let webhook = ListenerChoice.at(.tcp(host: "127.0.0.1", port: 8081))
         /// `listeners.admin.address`, and `listeners.admin.mode`, which any other Unix socket has too.
@@ -44,6 +46,8 @@ package enum ConfigurationDefaults {
         /// `listeners.appleProduction.address` and `listeners.appleSandbox.address`: off unless somebody wants them.
         static let appleProxy = ListenerChoice.none
 
+        /// `listeners.grpc.reflection`.
+        package static let reflection = false
         /// `listeners.….tls.clientCertificates`, where `clientCertificateAuthorities` is given.
         static let clientCertificates = ClientCertificateDemand.required
         /// How often the files of `listeners.….tls` are looked at for changes.
@@ -61,7 +65,7 @@ package enum ConfigurationDefaults {
         package static let maximumHeaderBytes = BoundedSetting.bytes(32 * kibibyte, in: kibibyte...mebibyte)
         /// `listeners.….maximumBodyBytes`: the largest request body.
         package static let maximumBodyBytes = BoundedSetting.bytes(mebibyte, in: kibibyte...64 * mebibyte)
-        /// `listeners.api.maximumBodyBytes`: wide enough for the longest receipt.
+        /// `listeners.api.maximumBodyBytes` and `listeners.grpc.maximumBodyBytes`: wide enough for the longest receipt.
         package static let apiMaximumBodyBytes = BoundedSetting.bytes(12 * mebibyte, in: maximumBodyBytes.range)
         /// `listeners.appleProduction.maximumBodyBytes` and `listeners.appleSandbox.maximumBodyBytes`: wide enough for an
         /// image.

@@ -16,7 +16,9 @@ extension ConfigurationParser {
                 "This key is required where `\(given)` is given.")
         }
         guard let chain, let key else { return nil }
-        return ListenerTLS(certificateChainFile: chain, privateKeyFile: key, clientCertificates: clients)
+        return ListenerTLS(
+            certificateChainFile: chain, privateKeyFile: key, clientCertificates: clients,
+            applicationProtocol: name == "grpc" ? "h2" : "http/1.1")
     }
 
     /// What clients have to show; without authorities they are asked for nothing.

@@ -6,6 +6,8 @@ package import Listener
 package struct ListenersConfiguration: Sendable, Equatable {
     /// For internal services: `/v1`.
     package let api: ListenerSettings?
+    /// For internal services that speak gRPC: the same as `api`.
+    package let grpc: ListenerSettings?
     /// For Apple's notifications, the only one that an ingress may expose: `/webhooks/apple/{app}`.
     package let webhook: ListenerSettings?
     /// For operators: details of health, keys, callers, repairs; a Unix socket, always.
@@ -20,18 +22,21 @@ package struct ListenersConfiguration: Sendable, Equatable {
     /// All listeners there can be, in the order of the configuration.
     private static let listeners: [(name: String, settings: @Sendable (ListenersConfiguration) -> ListenerSettings?)] =
         [
-            ("api", { $0.api }), ("webhook", { $0.webhook }), ("admin", { $0.admin }), ("health", { $0.health }),
-            ("appleProduction", { $0.appleProduction }), ("appleSandbox", { $0.appleSandbox }),
+            ("api", { $0.api }), ("grpc", { $0.grpc }), ("webhook", { $0.webhook }), ("admin", { $0.admin }),
+            ("health", { $0.health }), ("appleProduction", { $0.appleProduction }),
+            ("appleSandbox", { $0.appleSandbox }),
         ]
 
     /// Their names.
     static var names: [String] { listeners.map(\.name) }
 
     package init(
-        api: ListenerSettings? = nil, webhook: ListenerSettings? = nil, admin: ListenerSettings? = nil,
-        health: ListenerSettings? = nil, appleProduction: ListenerSettings? = nil, appleSandbox: ListenerSettings? = nil
+        api: ListenerSettings? = nil, grpc: ListenerSettings? = nil, webhook: ListenerSettings? = nil,
+        admin: ListenerSettings? = nil, health: ListenerSettings? = nil, appleProduction: ListenerSettings? = nil,
+        appleSandbox: ListenerSettings? = nil
     ) {
         self.api = api
+        self.grpc = grpc
         self.webhook = webhook
         self.admin = admin
         self.health = health
@@ -67,6 +72,8 @@ package struct ListenerSettings: Sendable, Equatable {
     package let tls: ListenerTLS?
     /// Who is believed about where a request came from.
     package let trustedProxies: TrustedProxies
+    /// Whether clients of gRPC may ask what there is to call.
+    package let reflection: Bool
 
     package init(
         address: ListenerAddress, group: String? = nil,
@@ -75,7 +82,8 @@ package struct ListenerSettings: Sendable, Equatable {
         maximumHeaderBytes: Int = ConfigurationDefaults.Listeners.maximumHeaderBytes.default,
         maximumBodyBytes: Int = ConfigurationDefaults.Listeners.maximumBodyBytes.default,
         idleTimeout: Duration = ConfigurationDefaults.Listeners.idleTimeout.default, tls: ListenerTLS? = nil,
-        trustedProxies: TrustedProxies = TrustedProxies()
+        trustedProxies: TrustedProxies = TrustedProxies(),
+        reflection: Bool = ConfigurationDefaults.Listeners.reflection
     ) {
         self.address = address
         self.group = group
@@ -86,6 +94,7 @@ package struct ListenerSettings: Sendable, Equatable {
         self.idleTimeout = idleTimeout
         self.tls = tls
         self.trustedProxies = trustedProxies
+        self.reflection = reflection
     }
 }
 
@@ -96,13 +105,15 @@ extension ConfigurationParser {
         let listeners = ListenersConfiguration(
             api: listener(
                 "api", default: Defaults.api, maximumBodyBytes: Defaults.apiMaximumBodyBytes),
+            grpc: listener("grpc", default: Defaults.grpc, maximumBodyBytes: Defaults.apiMaximumBodyBytes),
             webhook: listener("webhook", default: Defaults.webhook),
             admin: admin(),
             health: listener("health", default: Defaults.health, facesCallers: false),
             appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
         checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
         for (name, proxy) in [
-            ("appleProduction", listeners.appleProduction), ("appleSandbox", listeners.appleSandbox),
+            ("grpc", listeners.grpc), ("appleProduction", listeners.appleProduction),
+            ("appleSandbox", listeners.appleSandbox),
         ] {
             checkExposure(of: proxy, name, because: "callers' tokens would cross the network in clear text")
         }
@@ -163,7 +174,9 @@ extension ConfigurationParser {
                 maximumHeaderBytes: setting(path + ["maximumHeaderBytes"], Defaults.maximumHeaderBytes),
                 maximumBodyBytes: setting(path + ["maximumBodyBytes"], maximumBodyBytes),
                 idleTimeout: setting(path + ["idleTimeout"], Defaults.idleTimeout), tls: tls(name),
-                trustedProxies: facesCallers ? trustedProxies(name) : TrustedProxies())
+                trustedProxies: facesCallers ? trustedProxies(name) : TrustedProxies(),
+                reflection: name == "grpc"
+                    ? setting(path + ["reflection"], as: .bool, default: Defaults.reflection) : Defaults.reflection)
         }
         switch choice {
         case .none:

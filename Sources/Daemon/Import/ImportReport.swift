@@ -1,4 +1,5 @@
 import Foundation
+import Systemd
 
 /// What has become of the lines so far, and the report of those that were not imported.
 struct ImportReport {
@@ -29,8 +30,7 @@ struct ImportReport {
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw FileError(path: path, problem: String(cString: strerror(errno))) }
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_size == 0 else { return }
+        guard let status = FileStatus(descriptor: descriptor), status.size == 0 else { return }
         try write(CSVText.record(["line", "rule", "field", "user", "owner", "message"]))
     }
 

@@ -1,5 +1,6 @@
 import Dispatch
 import Foundation
+import Systemd
 
 /// A file that is read from front to back, or the standard input.
 final class ImportSource: Sendable {
@@ -25,12 +26,8 @@ final class ImportSource: Sendable {
         name = isOwned ? path : "the standard input"
         descriptor = isOwned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
         guard descriptor >= 0 else { throw FileError(path: path, problem: String(cString: strerror(errno))) }
-        var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            size = nil
-            return
-        }
-        size = Int(status.st_size)
+        let status = FileStatus(descriptor: descriptor)
+        size = status?.isRegular == true ? status?.size : nil
     }
 
     deinit { if isOwned { close(descriptor) } }

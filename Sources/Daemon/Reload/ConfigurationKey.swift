@@ -62,6 +62,7 @@ package struct ConfigurationKey: Sendable {
         listener("mode") { $0.address.mode },
         listener("group") { $0.group },
         listener("tls") { $0.tls != nil },
+        listener("reflection") { $0.reflection },
         ConfigurationKey("apple.rootCertificates") { $0.apple.rootCertificateFiles },
         ConfigurationKey("apple.upstream") { $0.apple.upstream },
         ConfigurationKey("apple.certificateAuthorityFile") { $0.apple.certificateAuthorityFile },

@@ -327,6 +327,7 @@ struct DaemonStage: Sendable {
             store: "sqlite:\(storeFolder.path)/purser.db"
             listeners:
               api: { address: "\(apiAddress)", idleTimeout: \(Wait.seconds)s }
+              grpc: { address: "unix:\(socket("grpc"))", idleTimeout: \(Wait.seconds)s, reflection: true }
               webhook: { address: "127.0.0.1:\(webhookPort)"\(tls) }
               admin: { address: "unix:\(socket("admin"))" }
               health: { address: "unix:\(socket("health"))" }

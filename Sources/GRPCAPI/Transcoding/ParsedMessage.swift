@@ -1,0 +1,38 @@
+/// A message as it came, its values sorted by field.
+struct ParsedMessage {
+    /// Of which the message is a part.
+    let bytes: [UInt8]
+    /// By the places of the fields in their message, each in the order in which they came.
+    private(set) var values: [[WireReader.Value]]
+    /// The numbers of fields that the message does not have.
+    private(set) var unknown: [Int] = []
+
+    /// Sorts what stands in `range`, or all.
+    init(_ bytes: [UInt8], _ range: Range<Int>?, _ message: ProtoMessage) throws(WireReader.Malformed) {
+        self.bytes = bytes
+        values = Array(repeating: [], count: message.fields.count)
+        var reader = WireReader(bytes, in: range)
+        while let (number, value) = try reader.next() {
+            if let place = message.place(ofNumber: number) {
+                values[place].append(value)
+            } else {
+                unknown.append(number)
+            }
+        }
+    }
+}
+
+extension MessageReader {
+    /// One value of a field, as what its type makes of it.
+    enum Element {
+        case boolean(Bool)
+        case integer(Int64)
+        case double(Double)
+        case text(String)
+        case bytes(ArraySlice<UInt8>)
+        /// The text that it has in JSON; empty for what is said to be nothing in particular.
+        case enumeration(String)
+        /// With the message's place in the contract.
+        case message(Int, ParsedMessage)
+    }
+}

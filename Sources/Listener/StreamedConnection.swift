@@ -1,0 +1,209 @@
+package import HTTPTypes
+package import NIOCore
+import NIOPosix
+import Synchronization
+
+/// A connection on which many requests are worked on at once, as HTTP/2 has them.
+///
+/// How it is spoken there is somebody else's business; here it is held to the listener's limits, and takes its place among the
+/// other connections.
+package final class StreamedConnection: Sendable {
+    private struct State {
+        /// Requests that are worked on.
+        var requests = 0
+        var heldBytes = 0
+    }
+
+    private let channel: any Channel
+    private let peerRecord: PeerRecord
+    private let limiter: RequestLimiter
+    private let executor: EventLoopExecutor
+    private let connections: OpenConnections
+    private let record: ConnectionRecord?
+    private let source: (@Sendable (HTTPRequest, String?) -> String?)?
+    private let state = Mutex(State())
+
+    init(
+        _ channel: any Channel, _ peer: PeerRecord, _ limiter: RequestLimiter, on executor: EventLoopExecutor,
+        _ connections: OpenConnections, source: (@Sendable (HTTPRequest, String?) -> String?)?
+    ) {
+        self.channel = channel
+        peerRecord = peer
+        self.limiter = limiter
+        self.executor = executor
+        self.connections = connections
+        self.source = source
+        record = connections.record(of: channel)
+    }
+
+    /// What it proves of its client; the same for all its requests.
+    package var peer: ConnectionPeer { peerRecord.value }
+
+    /// Runs tasks on the connection's event loop.
+    package var taskExecutor: any TaskExecutor { executor }
+
+    /// A place among the requests that are worked on, if there is one for this one.
+    package func slot(for request: HTTPRequest) -> ConnectionSlot? {
+        let address = channel.remoteAddress?.ipAddress
+        if let source, let record { record.source = connections.source(source(request, address) ?? address) }
+        let slot = ConnectionSlot(limiter: limiter)
+        return slot.take(request, from: record?.source ?? connections.source(address)) ? slot : nil
+    }
+
+    /// Notes a request for which there is no place; how long its answer is to wait, nil for not at all.
+    package func refuse() -> Duration? { limiter.refuse().map { .nanoseconds($0.nanoseconds) } }
+
+    /// Says that a request has begun to arrive.
+    package func requestBegan() {
+        state.withLock { $0.requests += 1 }
+        record?.turn(to: .working, at: .now())
+    }
+
+    /// Says that a request is over, whatever became of it.
+    package func requestEnded() {
+        let isResting = state.withLock { state in
+            state.requests -= 1
+            return state.requests == 0
+        }
+        if isResting { record?.turn(to: .idle, at: .now()) }
+    }
+
+    /// Says how many bytes more, or less, are held of what arrives.
+    package func hold(bytes change: Int) {
+        guard let record else { return }
+        let total = state.withLock { state in
+            state.heldBytes += change
+            return state.heldBytes
+        }
+        connections.hold(bytes: total, record)
+    }
+}
+
+/// Ends a connection with many requests when its listener says so, or when it has none for too long; it stands between TLS and
+/// the protocol.
+final class StreamedConnectionGuard: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    private let connection: StreamedConnection
+    private let firstRequestTime: TimeAmount
+    private let idleTime: TimeAmount
+    private let lastRequestTime: TimeAmount
+    private var timer: Scheduled<Void>?
+    private var isLeaving = false
+
+    init(_ connection: StreamedConnection, _ configuration: ListenerConfiguration) {
+        self.connection = connection
+        firstRequestTime = TimeAmount(min(configuration.firstRequestTimeout, configuration.idleTimeout))
+        idleTime = TimeAmount(configuration.idleTimeout)
+        lastRequestTime = TimeAmount(configuration.lastRequestTimeout)
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        context.fireChannelActive()
+        look(context, in: firstRequestTime)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        timer?.cancel()
+        context.fireChannelInactive()
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case is ConnectionAbortEvent: context.close(promise: nil)
+        case is ConnectionEvictionEvent: if connection.restsSince != nil { context.close(promise: nil) }
+        case is ChannelShouldQuiesceEvent: leave(context)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    /// Lets the protocol take leave of the client, which may not answer.
+    private func leave(_ context: ChannelHandlerContext) {
+        guard !isLeaving else { return }
+        isLeaving = true
+        look(context, in: lastRequestTime)
+        context.fireUserInboundEventTriggered(ChannelShouldQuiesceEvent())
+    }
+
+    private func look(_ context: ChannelHandlerContext, in time: TimeAmount) {
+        timer?.cancel()
+        timer = context.eventLoop.assumeIsolated().scheduleTask(in: time) { self.look(context) }
+    }
+
+    private func look(_ context: ChannelHandlerContext) {
+        guard let since = connection.restsSince else {
+            // Never at once: with a limit of zero it would look without end while a request is worked on.
+            return look(context, in: max(isLeaving ? lastRequestTime : idleTime, .milliseconds(100)))
+        }
+        if isLeaving || connection.hasNeverWorked { return context.close(promise: nil) }
+        let end = since + idleTime
+        if end <= .now() { leave(context) } else { look(context, in: end - .now()) }
+    }
+}
+
+extension StreamedConnection {
+    /// Whether no request has ever begun.
+    fileprivate var hasNeverWorked: Bool { record?.activity.kind == .silent }
+
+    /// Since when nothing is worked on; nil where something is.
+    fileprivate var restsSince: NIODeadline? {
+        guard state.withLock({ $0.requests == 0 }) else { return nil }
+        return record?.activity.since ?? .now()
+    }
+}
+
+extension Listener {
+    /// Binds the address, as ``bind()`` does, for connections of another protocol than HTTP/1.1.
+    ///
+    /// `accept`: puts the handlers of the protocol into a connection, on its event loop.
+    ///
+    /// - Returns: what comes of each connection, to be taken while ``run()`` runs, and where it listens.
+    /// - Throws: why it cannot, and how to put it right.
+    package func bind<Accepted: Sendable>(
+        accepting accept: @escaping @Sendable (any Channel, StreamedConnection) -> EventLoopFuture<Accepted>
+    ) async throws(ListenerError) -> (connections: NIOAsyncChannel<Accepted, Never>, address: BoundAddress) {
+        let initialize = streamInitializer(accept)
+        let opening = Opening<NIOAsyncChannel<Accepted, Never>>(
+            bind: { bootstrap, place in
+                switch place {
+                case .address(let host, let port):
+                    try await bootstrap.bind(
+                        to: SocketAddress(ipAddress: host, port: port), childChannelInitializer: initialize)
+                case .descriptor(let descriptor):
+                    try await bootstrap.bind(descriptor, childChannelInitializer: initialize)
+                }
+            }, channel: \.channel)
+        let (bound, address) = try await bind { () async throws(ListenerError.Reason) in
+            let (bound, address) = try await open(opening)
+            return (bound, bound.channel, address)
+        }
+        return (bound, address)
+    }
+
+    private func streamInitializer<Accepted: Sendable>(
+        _ accept: @escaping @Sendable (any Channel, StreamedConnection) -> EventLoopFuture<Accepted>
+    ) -> @Sendable (any Channel) -> EventLoopFuture<Accepted> {
+        let (prepare, current, connections, limiter, turns) = (preparation(), current, connections, limiter, turns)
+        return { channel in
+            prepare(channel).flatMap { peer in
+                let configuration = current.value
+                let connection = StreamedConnection(
+                    channel, peer, limiter, on: EventLoopExecutor(turns[channel.eventLoop], limiter), connections,
+                    source: configuration.source)
+                do {
+                    try channel.pipeline.syncOperations.addHandler(StreamedConnectionGuard(connection, configuration))
+                } catch {
+                    return channel.eventLoop.makeFailedFuture(error)
+                }
+                return accept(channel, connection).map { accepted in
+                    if let order = connections.order { OpenConnections.pass(order, to: channel) }
+                    return accepted
+                }
+            }.flatMapErrorThrowing { error in
+                // Nobody else would: it is not served.
+                channel.close(promise: nil)
+                throw error
+            }
+        }
+    }
+}
