@@ -30,7 +30,8 @@ struct DeployedConfigurationTests {
         let examples = [
             "address:", "mode:", "group:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:",
             "proxy:", "file:", "storePassword:",
-            "allowGroupReadable:", "grpc:", "reflection:", "appleProduction:", "appleSandbox:", "tls:", "certificateChain:", "privateKey:",
+            "allowGroupReadable:", "grpc:", "reflection:", "appleProduction:", "appleSandbox:", "tls:",
+            "certificateChain:", "privateKey:",
             "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:", "keyDirectories:",
             "clientCertificateAuthorities:", "clientCertificates:", "allowedHosts:", "allowedNetworks:",
         ]
@@ -78,7 +79,8 @@ struct DeployedConfigurationTests {
             "file",
             "allowGroupReadable", "state", "bundleId", "appAppleId", "environments", "additionalConsumptionFields",
             "userIDs", "ignoredTokens", "guardianBlocksConsumption", "minimumWordingVersion",
-            "tokenSHA256", "scopes", "grpc", "reflection", "appleProduction", "appleSandbox", "tls", "certificateChain", "privateKey",
+            "tokenSHA256", "scopes", "grpc", "reflection", "appleProduction", "appleSandbox", "tls", "certificateChain",
+            "privateKey",
             "clientCertificateAuthorities", "clientCertificates",
             "drainDelay", "timeout", "lifetime", "maximumBytes", "sandboxShare", "reservedShare", "requestsPerSecond",
             "callsPerHour", "webhook", "refundPolicy", "rule", "match", "beforeDeadline", "answer", "deliveryStatuses",
