@@ -20,7 +20,7 @@ struct ProgramTests {
         #expect(outcome.status == 0)
         #expect(
             outcome.output.wholeMatch(
-                of: /purser \d+\.\d+\.\d+\n  commit (unknown|[0-9a-f]{40})\n(  [a-z]+ [0-9][0-9a-z.]*\n){3}/) != nil)
+                of: /purser \d+\.\d+\.\d+\n  commit (unknown|[0-9a-f]{40})\n(  [a-z]+ [0-9][0-9a-z.]*\n){4}/) != nil)
     }
 
     @Test func `every command says its name, so that no start searches the whole program for it`() {

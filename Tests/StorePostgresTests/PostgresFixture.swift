@@ -16,6 +16,9 @@ struct PostgresFixture {
         return template.database
     }
 
+    /// The suite runs all at once; a server takes so many connections, and each of them is a process.
+    private static let places = Places(24)
+
     let configuration: PostgresConfiguration
     private let opened = Opened()
 
@@ -26,6 +29,17 @@ struct PostgresFixture {
 
     /// Runs a test with a database.
     static func run(_ body: (PostgresFixture) async throws -> Void) async throws {
+        await places.take()
+        do {
+            try await runWithPlace(body)
+        } catch {
+            await places.giveBack()
+            throw error
+        }
+        await places.giveBack()
+    }
+
+    private static func runWithPlace(_ body: (PostgresFixture) async throws -> Void) async throws {
         let server = try await PostgresServer.running()
         let fixture = PostgresFixture(configuration: try await server.makeDatabase(from: template.value))
         do {
@@ -54,5 +68,26 @@ struct PostgresFixture {
 
     private func close() async {
         for store in stores { await store.close() }
+    }
+}
+
+/// Lets so many in at a time, in the order in which they come.
+private actor Places {
+    private var free: Int
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    init(_ count: Int) { free = count }
+
+    func take() async {
+        guard free == 0 else {
+            free -= 1
+            return
+        }
+        await withCheckedContinuation { waiting.append($0) }
+    }
+
+    /// Whoever waits for longest is given the place.
+    func giveBack() {
+        if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
     }
 }
