@@ -129,6 +129,9 @@ final class OpenConnections: Sendable {
         state.withLock { $0.records[ObjectIdentifier(channel)] }
     }
 
+    /// Whether all connections together hold more than there is room for.
+    var holdTooMuch: Bool { heldBytes.load(ordering: .relaxed) > bounds.heldBytes }
+
     /// Takes note of how many bytes a connection holds; who holds most may have to go.
     func hold(bytes count: Int, _ record: ConnectionRecord) {
         let change = count - record.heldBytes

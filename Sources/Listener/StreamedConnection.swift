@@ -9,9 +9,17 @@ import Synchronization
 /// other connections.
 package final class StreamedConnection: Sendable {
     private struct State {
-        /// Requests that are worked on.
-        var requests = 0
+        /// Requests of which not all has arrived, those that are worked on, and those that wait for what may never happen.
+        var requests: [RequestPhase: Int] = [:]
         var heldBytes = 0
+    }
+
+    /// How far a request is.
+    package enum RequestPhase: Sendable {
+        case arriving
+        case working
+        /// It takes no work, and nobody but whoever asks loses anything with it.
+        case waiting
     }
 
     private let channel: any Channel
@@ -21,18 +29,21 @@ package final class StreamedConnection: Sendable {
     private let connections: OpenConnections
     private let record: ConnectionRecord?
     private let source: (@Sendable (HTTPRequest, String?) -> String?)?
+    /// The most that is held of what arrives on it.
+    private let maximumHeldBytes: Int
     private let state = Mutex(State())
 
     init(
         _ channel: any Channel, _ peer: PeerRecord, _ limiter: RequestLimiter, on executor: EventLoopExecutor,
-        _ connections: OpenConnections, source: (@Sendable (HTTPRequest, String?) -> String?)?
+        _ connections: OpenConnections, _ configuration: ListenerConfiguration
     ) {
         self.channel = channel
         peerRecord = peer
         self.limiter = limiter
         self.executor = executor
         self.connections = connections
-        self.source = source
+        source = configuration.source
+        maximumHeldBytes = 2 * configuration.maximumBodyBytes
         record = connections.record(of: channel)
     }
 
@@ -54,28 +65,35 @@ package final class StreamedConnection: Sendable {
     package func refuse() -> Duration? { limiter.refuse().map { .nanoseconds($0.nanoseconds) } }
 
     /// Says that a request has begun to arrive.
-    package func requestBegan() {
-        state.withLock { $0.requests += 1 }
-        record?.turn(to: .working, at: .now())
-    }
+    package func requestBegan() { turn(from: nil, to: .arriving) }
 
-    /// Says that a request is over, whatever became of it.
-    package func requestEnded() {
-        let isResting = state.withLock { state in
-            state.requests -= 1
-            return state.requests == 0
+    /// Says that all of a request has arrived: `phase` is what is done about it.
+    package func requestArrived(_ phase: RequestPhase) { turn(from: .arriving, to: phase) }
+
+    /// Says that a request is over, whatever became of it; `phase`: how far it was.
+    package func requestEnded(_ phase: RequestPhase) { turn(from: phase, to: nil) }
+
+    private func turn(from before: RequestPhase?, to after: RequestPhase?) {
+        let activity = state.withLock { state -> ConnectionRecord.Activity in
+            if let before { state.requests[before, default: 1] -= 1 }
+            if let after { state.requests[after, default: 0] += 1 }
+            func count(_ phase: RequestPhase) -> Int { state.requests[phase] ?? 0 }
+            return count(.working) > 0 ? .working : count(.arriving) > 0 ? .receiving : .idle
         }
-        if isResting { record?.turn(to: .idle, at: .now()) }
+        record?.turn(to: activity, at: .now())
     }
 
     /// Says how many bytes more, or less, are held of what arrives.
-    package func hold(bytes change: Int) {
-        guard let record else { return }
+    ///
+    /// - Returns: whether there is room for them; if not, what they are of is to be refused.
+    package func hold(bytes change: Int) -> Bool {
+        guard let record else { return true }
         let total = state.withLock { state in
             state.heldBytes += change
             return state.heldBytes
         }
         connections.hold(bytes: total, record)
+        return change <= 0 || total <= maximumHeldBytes && !connections.holdTooMuch
     }
 }
 
@@ -111,7 +129,7 @@ final class StreamedConnectionGuard: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case is ConnectionAbortEvent: context.close(promise: nil)
-        case is ConnectionEvictionEvent: if connection.restsSince != nil { context.close(promise: nil) }
+        case is ConnectionEvictionEvent: if connection.mayGo { context.close(promise: nil) }
         case is ChannelShouldQuiesceEvent: leave(context)
         default: context.fireUserInboundEventTriggered(event)
         }
@@ -145,11 +163,14 @@ extension StreamedConnection {
     /// Whether no request has ever begun.
     fileprivate var hasNeverWorked: Bool { record?.activity.kind == .silent }
 
-    /// Since when nothing is worked on; nil where something is.
+    /// Since when there has been no request; nil where there is one.
     fileprivate var restsSince: NIODeadline? {
-        guard state.withLock({ $0.requests == 0 }) else { return nil }
+        guard state.withLock({ $0.requests.values.allSatisfy { $0 == 0 } }) else { return nil }
         return record?.activity.since ?? .now()
     }
+
+    /// Whether no work is lost with it.
+    fileprivate var mayGo: Bool { state.withLock { $0.requests[.working] ?? 0 == 0 } }
 }
 
 extension Listener {
@@ -189,7 +210,7 @@ extension Listener {
                 let configuration = current.value
                 let connection = StreamedConnection(
                     channel, peer, limiter, on: EventLoopExecutor(turns[channel.eventLoop], limiter), connections,
-                    source: configuration.source)
+                    configuration)
                 do {
                     try channel.pipeline.syncOperations.addHandler(StreamedConnectionGuard(connection, configuration))
                 } catch {

@@ -7,7 +7,8 @@ import Testing
 
 /// Connections of another protocol than HTTP/1.1, on which many requests are worked on at once.
 @Suite(.endsHangs) struct StreamedConnectionTests {
-    /// A protocol with three words: `begin` and `end` of a request, and `leaving` when the listener wants it to end.
+    /// A protocol of a few words: `begin` and `end` of a request, one that can `arrive` or `wait`, a number of bytes that it holds;
+    /// and `leaving` when the listener wants it to end.
     private final class Talk: ChannelInboundHandler {
         typealias InboundIn = ByteBuffer
         typealias OutboundOut = ByteBuffer
@@ -17,17 +18,30 @@ import Testing
         /// `hasBegun`: whether a request is under way from the beginning.
         init(_ connection: StreamedConnection, hasBegun: Bool) {
             self.connection = connection
-            if hasBegun { connection.requestBegan() }
+            if hasBegun { begin() }
         }
 
         func channelRead(context: ChannelHandlerContext, data: NIOAny) {
             let word = String(buffer: unwrapInboundIn(data))
-            if word == "begin" { connection.requestBegan() } else { connection.requestEnded() }
+            if let bytes = Int(word) { return say("\(word): \(connection.hold(bytes: bytes))", context) }
+            switch word {
+            case "begin": begin()
+            case "end": connection.requestEnded(.working)
+            case "wait":
+                connection.requestBegan()
+                connection.requestArrived(.waiting)
+            default: connection.requestBegan()
+            }
             say("\(word): done", context)
         }
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
             if event is ChannelShouldQuiesceEvent { say("leaving", context) }
+        }
+
+        private func begin() {
+            connection.requestBegan()
+            connection.requestArrived(.working)
         }
 
         private func say(_ text: String, _ context: ChannelHandlerContext) {
@@ -126,13 +140,36 @@ import Testing
         }
     }
 
-    @Test func `what is held of what arrives counts for the connection`() async throws {
-        try await Self.with { _ in
+    @Test func `one on which requests only arrive, or wait, makes room as well`() async throws {
+        for word in ["arrive", "wait"] {
+            try await Self.with {
+                $0.maximumConnections = 2
+            } test: { fixture in
+                let busy = try await fixture.begin()
+                let other = try await fixture.connect()
+                try await other.send(word)
+                try await other.receive("\(word): done")
+                let next = try await fixture.begin()
+                #expect(try await other.end().isEmpty)
+                for client in [busy, next] {
+                    try await client.send("end")
+                    try await client.receive("end: done")
+                }
+            }
+        }
+    }
+
+    @Test func `what is held of what arrives is bounded`() async throws {
+        try await Self.with {
+            $0.maximumBodyBytes = 1000
         } test: { fixture in
             let client = try await fixture.begin()
-            #expect(fixture.listener.openConnections == 1)
-            try await client.close()
-            try await Wait.until("the connection to be gone") { fixture.listener.openConnections == 0 }
+            for (word, answer) in [("1999", "true"), ("1", "true"), ("1", "false"), ("-2", "true"), ("1", "true")] {
+                try await client.send(word)
+                try await client.receive("\(word): \(answer)")
+            }
+            try await client.send("end")
+            try await client.receive("end: done")
         }
     }
 }

@@ -84,8 +84,19 @@ private struct GRPCListenerService: Service {
 }
 
 extension StreamedConnection: GRPCConnection {
-    package func callBegan() { requestBegan() }
-    package func callEnded() { requestEnded() }
+    func callBegan() { requestBegan() }
+    func callArrived(_ kind: GRPCCallKind) { requestArrived(RequestPhase(kind)) }
+    func callEnded(_ kind: GRPCCallKind?) { requestEnded(kind.map(RequestPhase.init) ?? .arriving) }
+}
+
+extension StreamedConnection.RequestPhase {
+    fileprivate init(_ kind: GRPCCallKind) {
+        self =
+            switch kind {
+            case .work: .working
+            case .watch: .waiting
+            }
+    }
 }
 
 /// Asks the routes of HTTP what calls of gRPC ask.

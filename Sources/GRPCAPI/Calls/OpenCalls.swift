@@ -3,12 +3,24 @@ import Synchronization
 
 /// What a call knows of the connection that it came on.
 package protocol GRPCConnection: Sendable {
-    /// Says that a call has begun on it.
+    /// Says that a call has begun on it, of which not all has arrived.
     func callBegan()
-    /// Says that a call has ended on it.
-    func callEnded()
+    /// Says that the message of a call is there.
+    func callArrived(_ kind: GRPCCallKind)
+    /// Says that a call has ended on it; `kind`: nil where its message never was there.
+    func callEnded(_ kind: GRPCCallKind?)
     /// Says how many bytes more, or less, of messages are held for it.
-    func hold(bytes change: Int)
+    ///
+    /// - Returns: whether there is room for them; if not, the call is to be refused.
+    func hold(bytes change: Int) -> Bool
+}
+
+/// What is done about a call.
+package enum GRPCCallKind: Sendable {
+    /// Work, that would be lost with the connection.
+    case work
+    /// It watches health: whoever asks, nothing is lost.
+    case watch
 }
 
 /// A call from its head to its end, whatever becomes of its stream meanwhile.

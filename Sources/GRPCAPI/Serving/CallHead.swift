@@ -41,6 +41,9 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
     /// Whether its messages come as long as it lasts, so that it cannot be late with them.
     private let streams: @Sendable (String) -> Bool
     private var name: String?
+    private var path = ""
+    /// Nil as long as the message is not there.
+    private var kind: GRPCCallKind?
     /// The first bytes of the message that arrives: whether it is compressed, and its length.
     private var prefix: [UInt8] = []
     private var rest = 0
@@ -63,8 +66,8 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
         switch unwrapInboundIn(data) {
         case .headers(let headers) where name == nil: begin(headers, context)
         case .data(let data):
-            if data.endStream { deadline?.cancel() }
             if case .byteBuffer(let bytes) = data.data, !take(bytes, context) { return }
+            if data.endStream { hasArrived() }
             context.fireChannelRead(wrapInboundOut(.data(data)))
         case .rstStream(let code):
             call.cancel()
@@ -77,6 +80,7 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
         var headers = headers
         let name = calls.begin(call)
         self.name = name
+        path = headers.headers.first(name: ":path") ?? ""
         call.connection.callBegan()
         let metadataBytes = headers.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         guard metadataBytes <= limits.maximumMetadataBytes else {
@@ -84,7 +88,9 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
                 .resourceExhausted, "The metadata is larger than \(limits.maximumMetadataBytes) bytes.", context)
         }
         headers.headers.replaceOrAdd(name: OpenCalls<Connection>.metadataName, value: name)
-        if !headers.endStream, !streams(headers.headers.first(name: ":path") ?? "") {
+        if headers.endStream {
+            hasArrived()
+        } else if !streams(path) {
             deadline = context.eventLoop.assumeIsolated().scheduleTask(in: TimeAmount(limits.readTime)) {
                 self.refuse(.deadlineExceeded, "The message did not arrive in time.", context)
             }
@@ -92,10 +98,22 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
         context.fireChannelRead(wrapInboundOut(.headers(headers)))
     }
 
+    /// Notes that the client has no more to say.
+    private func hasArrived() {
+        deadline?.cancel()
+        guard kind == nil else { return }
+        let kind: GRPCCallKind = path.hasPrefix("/grpc.health.v1.") ? .watch : .work
+        self.kind = kind
+        call.connection.callArrived(kind)
+    }
+
     /// Counts what has arrived; false when it is refused.
     private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
         heldBytes += bytes.readableBytes
-        call.connection.hold(bytes: bytes.readableBytes)
+        guard call.connection.hold(bytes: bytes.readableBytes) else {
+            refuse(.unavailable, "Too much is arriving at once; try again.", context)
+            return false
+        }
         var view = bytes.readableBytesView[...]
         while !view.isEmpty {
             let skipped = min(rest, view.count)
@@ -146,11 +164,11 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
     func channelInactive(context: ChannelHandlerContext) {
         deadline?.cancel()
         call.cancel()
-        call.connection.hold(bytes: -heldBytes)
+        _ = call.connection.hold(bytes: -heldBytes)
         heldBytes = 0
         if let name {
             calls.end(name)
-            call.connection.callEnded()
+            call.connection.callEnded(kind)
         }
         context.fireChannelInactive()
     }
