@@ -161,7 +161,8 @@ private final class PostgresStatement: SQLPreparedStatement {
             case .null: .null
             case .integer(let number): .integer(number)
             // Up to the first NUL, as SQLite's are kept.
-            case .text(let text): .text(String(text.prefix { $0 != "\0" }))
+            case .text(let text):
+                .text(text.utf8.contains(0) ? String(text.unicodeScalars.prefix { $0.value != 0 }) : text)
             case .bytes(let bytes): .bytes(bytes)
             }
         }

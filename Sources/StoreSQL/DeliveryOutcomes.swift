@@ -29,7 +29,7 @@ extension SQLStore {
 
     package func recoverDeliveries(worker: String, at now: Date) async throws(ServiceError) -> Int {
         try await write("take deliveries back from workers that are no more") { database in
-            // The lock on the file leaves this process alone with the store.
+            // A lock leaves this process alone with the store.
             let lost = try DeliveryRow.sending(
                 "(worker <> ? OR leaseUntil <= ?)", [worker, now.milliseconds], in: database)
             for row in lost {

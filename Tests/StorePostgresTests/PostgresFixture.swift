@@ -1,11 +1,11 @@
 import Domain
 import Postgres
-import StoreSQL
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import StorePostgres
+@testable import StoreSQL
 
 /// A database of a test's own, gone when the test is.
 struct PostgresFixture {
@@ -89,5 +89,48 @@ private actor Places {
     /// Whoever waits for longest is given the place.
     func giveBack() {
         if waiting.isEmpty { free += 1 } else { waiting.removeFirst().resume() }
+    }
+}
+
+// MARK: Plans
+
+extension PostgresFixture {
+    /// What reads or empties a whole table by intent.
+    private static let wholeTables: Set = [
+        "SELECT * FROM appSetting", "DELETE FROM budgetBlock", "DELETE FROM keyRole", "DELETE FROM keyHistory",
+    ]
+
+    /// Which of the statements that a connection has prepared cannot do without a walk through a whole table.
+    private static func walks(_ database: SQLDatabase) throws -> [String] {
+        let statements = try SQLRow.fetchAll(
+            database,
+            sql: "SELECT name, statement, cardinality(parameter_types) AS count FROM pg_prepared_statements")
+        // Plans that were made before know nothing of the settings.
+        try database.makeStatement(sql: "DISCARD PLANS").execute()
+        for setting in ["plan_cache_mode = force_generic_plan", "enable_seqscan = off"] {
+            try database.makeStatement(sql: "SET LOCAL \(setting)").execute()
+        }
+        var found: [String] = []
+        for row in statements {
+            let (name, statement): (String, String) = (try row.value("name"), try row.value("statement"))
+            guard !wholeTables.contains(statement) else { continue }
+            let nulls = Array(repeating: "NULL", count: try row.value("count")).joined(separator: ", ")
+            let call = nulls.isEmpty ? name : "\(name)(\(nulls))"
+            let plan = try String.fetchAll(database, sql: "EXPLAIN EXECUTE \(call)")
+            if plan.contains(where: { $0.contains("Seq Scan on") }) { found.append("\(statement): \(plan)") }
+        }
+        return found
+    }
+
+    /// Expects that nothing that was asked on the stores' connections would walk through a whole table, were it large.
+    func expectNoWalks(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+        for store in stores {
+            for walks in [
+                try await store.read("look", { try Self.walks($0) }),
+                try await store.write("look", { try Self.walks($0) }),
+            ] {
+                #expect(walks == [], sourceLocation: sourceLocation)
+            }
+        }
     }
 }
