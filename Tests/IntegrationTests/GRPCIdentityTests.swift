@@ -57,12 +57,12 @@ struct GRPCIdentityTests {
             let daemon = try await stage.start()
             let address = BoundAddress.unix(path: stage.socket("grpc"))
             try await GRPCProbe.with(address, token: nil) { grpc in
-                #expect(try await grpc.call("ListApps", "{}").code == "UNAUTHENTICATED")
+                #expect(try await grpc.answered("ListApps", "{}").code == "UNAUTHENTICATED")
                 try await purser([
                     "callers", "add", "shop", "--app", "coins", "--scope", "refunds:read", "--uid", "\(geteuid())",
                     "--socket", stage.socket("admin"),
                 ])
-                #expect(try await grpc.call("ListApps", "{}").code == "OK")
+                #expect(try await grpc.answered("ListApps", "{}").code == "OK")
             }
             // The same by the program.
             let place = ["--address", "unix:\(stage.socket("grpc"))"]
@@ -74,7 +74,7 @@ struct GRPCIdentityTests {
             #expect(try await DaemonStage.program(["call", "Nothing"] + place).status == 65)
             try await GRPCProbe.with(address, token: DaemonStage.callers["billing"]) { grpc in
                 let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
-                let listed = try await grpc.call(
+                let listed = try await grpc.answered(
                     "ListDeliveries", #"{"app":"coins"}"#, ["traceparent": trace, "x-request-id": "here-1"])
                 #expect(listed.code == "OK")
             }
@@ -96,7 +96,7 @@ struct GRPCIdentityTests {
             let daemon = try stage.launch(sockets: [("grpc", socket)])
             #expect(try await daemon.isReady, "\(daemon.log.text.suffix(2000))")
             try await GRPCProbe.with(.unix(path: stage.socket("grpc")), token: DaemonStage.callers["billing"]) { grpc in
-                let apps = try await grpc.call("ListApps", "{}")
+                let apps = try await grpc.answered("ListApps", "{}")
                 #expect(apps.code == "OK")
             }
             #expect(try await daemon.terminate() == 0)

@@ -63,6 +63,16 @@ struct GRPCProbe: Sendable {
             answers: answers.withLock(\.self), problem: try ending.problem.map { try JSONValue(parsing: $0) })
     }
 
+    /// Calls a method until it is answered: a daemon with limits of its own closes a connection that says nothing for long, as that
+    /// of a client on a busy machine, and clients of gRPC repeat then.
+    func answered(_ method: String, _ json: String, _ more: [String: String] = [:]) async throws -> Reply {
+        for _ in 0..<20 {
+            let reply = try await call(method, json, more)
+            if reply.code != "UNAVAILABLE" { return reply }
+        }
+        return try await call(method, json, more)
+    }
+
     /// Calls a method with any bytes.
     func send(_ path: String, _ message: [UInt8], _ more: [String: String] = [:]) async throws -> (
         code: String, message: String, answers: [[UInt8]]
