@@ -92,13 +92,16 @@ struct TransportTests {
         let client = Process()
         client.executableURL = URL(filePath: "/usr/bin/curl")
         client.arguments = [
-            "--silent", "--verbose", "--stderr", told, "--http2", "--no-buffer", "--cacert",
+            "--silent", "--verbose", "--http2", "--no-buffer", "--cacert",
             directory.path + "/tls-ca.pem", "--request", "PUT",
             "--header", "Content-Length: 100", "--header", "Expect:", "--upload-file", "-",
             "\(simulator.baseURL(.sandbox))/inApps/v2/transactions/consumption/1",
         ]
         let input = Pipe()
         client.standardInput = input
+        // What curl says to its standard error waits in no buffer.
+        #expect(FileManager.default.createFile(atPath: told, contents: nil))
+        client.standardError = try FileHandle(forWritingTo: URL(filePath: told))
         try client.run()
         try input.fileHandleForWriting.write(contentsOf: Data("{".utf8))
         // The head is on its way, and of the body a byte.
@@ -106,7 +109,6 @@ struct TransportTests {
             (try? String(contentsOfFile: told, encoding: .utf8))?.contains("> PUT") == true
         }
         kill(client.processIdentifier, SIGKILL)
-        client.waitUntilExit()
         await simulator.stop()
         #expect(simulator.state.received.requests.isEmpty)
     }

@@ -64,13 +64,17 @@ struct GRPCProbe: Sendable {
     }
 
     /// Calls a method until it is answered: a daemon with limits of its own closes a connection that says nothing for long, as that
-    /// of a client on a busy machine, and clients of gRPC repeat then.
+    /// of a client on a busy machine, which then rests before it connects again.
     func answered(_ method: String, _ json: String, _ more: [String: String] = [:]) async throws -> Reply {
-        for _ in 0..<20 {
+        let answer = Mutex<Reply?>(nil)
+        try await Wait.until("an answer to \(method)") {
             let reply = try await call(method, json, more)
-            if reply.code != "UNAVAILABLE" { return reply }
+            guard reply.code != "UNAVAILABLE" else { return false }
+            answer.withLock { $0 = reply }
+            return true
         }
-        return try await call(method, json, more)
+        let reply = answer.withLock { $0 }
+        return try #require(reply)
     }
 
     /// Calls a method with any bytes.
