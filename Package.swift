@@ -149,7 +149,7 @@ let package = Package(
             name: "AppStoreSimulator",
             dependencies: [
                 "AppStoreAPI", "JOSE", "JSON", "OpenSSL", hummingbirdCore, hummingbirdHTTP2, httpTypes, logging,
-                nioCore, nioPosix, nioHTTP1, nioSSL, serviceLifecycle,
+                nioCore, nioPosix, nioHTTP1, nioHTTPTypes, nioSSL, serviceLifecycle,
             ]),
         .executableTarget(name: "purser", dependencies: ["Daemon", argumentParser]),
         // `make bench`, which no test runs.

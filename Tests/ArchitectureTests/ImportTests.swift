@@ -37,7 +37,7 @@ struct ImportTests {
         "GRPCAPI": ["JSON", "GRPCCore", "GRPCNIOTransportHTTP2Posix", "NIOCore", "NIOHPACK", "NIOHTTP2"],
         "AppStoreSimulator": [
             "AppStoreAPI", "JOSE", "JSON", "OpenSSL", "HummingbirdCore", "HummingbirdHTTP2", "HTTPTypes",
-            "NIOCore", "NIOPosix", "NIOHTTP1", "NIOSSL", "ServiceLifecycle",
+            "NIOCore", "NIOPosix", "NIOHTTP1", "NIOHTTPTypes", "NIOSSL", "ServiceLifecycle",
             "UnixSignals",
         ],
         "Daemon": [

@@ -4,6 +4,7 @@ import HummingbirdCore
 import HummingbirdHTTP2
 import Logging
 import NIOCore
+import NIOHTTPTypes
 import NIOPosix
 import NIOSSL
 import ServiceLifecycle
@@ -94,10 +95,7 @@ extension IncomingRequest {
     ) async throws {
         let body: [UInt8]?
         do {
-            let bytes = Array(buffer: try await request.body.collect(upTo: maximumBodyBytes))
-            // HummingbirdCore takes the end of a connection for the end of the body.
-            try CutShort.check(bytes.count, declared: request.headers[.contentLength])
-            body = bytes
+            body = Array(buffer: try await request.body.collect(upTo: maximumBodyBytes))
         } catch is NIOTooManyBytesError {
             body = nil
         } catch {
@@ -105,12 +103,18 @@ extension IncomingRequest {
             _ = arrivals.take(channel)
             throw error
         }
+        let arrival = arrivals.take(channel)
+        // HummingbirdCore takes the end of a connection for the end of a body.
+        guard body == nil || arrival.isWhole else { throw CutShort() }
         self.init(
             method: request.method.rawValue, target: request.head.path ?? "/",
             authorization: request.headers[.authorization], contentType: request.headers[.contentType],
-            arrival: arrivals.take(channel), body: body)
+            arrival: arrival.date, body: body)
     }
 }
+
+/// A request has ended before it was whole.
+private struct CutShort: Error {}
 
 /// Where to listen, or where a socket does.
 package struct ListenAddress: Sendable, Hashable {
@@ -149,21 +153,30 @@ package struct ListenAddress: Sendable, Hashable {
     package var authority: String { host.contains(":") ? "[\(host)]:\(port)" : "\(host):\(port)" }
 }
 
-/// When the latest part of the request on each channel came in; outlives the channel, which a client may close at once.
+/// When the latest part of the request on each channel came in, and whether it was the last; outlives the channel, which a client may
+/// close at once.
 final class ArrivalLog: Sendable {
     private let now: @Sendable () -> Date
-    private let arrivals = Mutex<[ObjectIdentifier: Date]>([:])
+    /// `ends`: how many requests are there to their end and were not taken.
+    private let arrivals = Mutex<[ObjectIdentifier: (date: Date, ends: Int)]>([:])
 
     init(now: @escaping @Sendable () -> Date) { self.now = now }
 
-    func note(_ channel: any Channel) {
+    func note(_ channel: any Channel, isEnd: Bool) {
         let date = now()
-        arrivals.withLock { $0[ObjectIdentifier(channel)] = date }
+        arrivals.withLock { arrivals in
+            let ends = arrivals[ObjectIdentifier(channel)]?.ends ?? 0
+            arrivals[ObjectIdentifier(channel)] = (date, ends + (isEnd ? 1 : 0))
+        }
     }
 
-    /// Takes out when the latest part came in.
-    func take(_ channel: any Channel) -> Date {
-        arrivals.withLock { $0.removeValue(forKey: ObjectIdentifier(channel)) } ?? now()
+    /// Takes out when the latest part of a request came in, and whether all of it did.
+    func take(_ channel: any Channel) -> (date: Date, isWhole: Bool) {
+        arrivals.withLock { arrivals in
+            guard let arrival = arrivals.removeValue(forKey: ObjectIdentifier(channel)) else { return (now(), false) }
+            if arrival.ends > 1 { arrivals[ObjectIdentifier(channel)] = (arrival.date, arrival.ends - 1) }
+            return (arrival.date, arrival.ends > 0)
+        }
     }
 }
 
@@ -171,14 +184,15 @@ final class ArrivalLog: Sendable {
 ///
 /// Lives on the event loop of its channel: the connection in HTTP/1.1, a stream of it in HTTP/2.
 final class ArrivalHandler: ChannelInboundHandler, RemovableChannelHandler {
-    typealias InboundIn = NIOAny
+    typealias InboundIn = HTTPRequestPart
 
     private let log: ArrivalLog
 
     init(_ log: ArrivalLog) { self.log = log }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        log.note(context.channel)
+        let isEnd = if case .end = unwrapInboundIn(data) { true } else { false }
+        log.note(context.channel, isEnd: isEnd)
         context.fireChannelRead(data)
     }
 }

@@ -29,16 +29,6 @@ struct IncomingRequest: Sendable {
     }
 }
 
-/// A request has ended before its body was whole.
-///
-/// Source: RFC 9110 section 8.6, RFC 9113 section 8.1.1
-struct CutShort: Error {
-    /// - Throws: when there are fewer bytes than the request's `Content-Length` declares.
-    static func check(_ count: Int, declared: String?) throws(CutShort) {
-        if let declared = declared.flatMap({ Int($0) }), count < declared { throw CutShort() }
-    }
-}
-
 /// A parameter of a query, decoded.
 struct QueryItem: Sendable, Hashable {
     let name: String
