@@ -210,7 +210,7 @@ fuzz: deps ## Throw changed bytes at every parser of what others send, with libF
 	@Tests/FuzzTests/Resources/run-fuzz.sh $(SECONDS) $(TARGETS)
 
 # The suites that run with each sanitizer: what touches C's memory, and what shares memory between threads.
-ADDRESS_SUITES := OpenSSLTests CurlTests JSONTests JOSETests AppReceiptTests SystemdTests FuzzTests
+ADDRESS_SUITES := OpenSSLTests CurlTests PostgresTests JSONTests JOSETests AppReceiptTests SystemdTests FuzzTests
 THREAD_SUITES := DomainTests CurlTests ListenerTests StoreSQLiteTests AppStoreClientTests
 
 .PHONY: test-sanitized

@@ -95,16 +95,26 @@ package struct PostgresConfiguration: Sendable, Equatable {
             ("options", "-c statement_timeout=\(milliseconds(statementTimeout)) -c standard_conforming_strings=on"),
             ("gssencmode", "disable"), ("sslmode", isLocalSocket ? "disable" : "verify-full"),
             ("sslrootcert", rootCertificates), ("ssl_min_protocol_version", "TLSv1.2"),
-            // A file that is nobody's, so that no password is found that was not given.
-            ("passfile", "/dev/null"), ("target_session_attrs", "read-write"),
+            // One that cannot be there, so that no password is found that was not given; of a device libpq would warn at each connection.
+            ("passfile", "/dev/null/none"), ("target_session_attrs", "read-write"),
         ]
         if let passwordFile { parameters.append(("password", try Self.password(in: passwordFile))) }
         return parameters
     }
 
     private static func password(in file: String) throws(PostgresError) -> String {
-        guard let data = FileManager.default.contents(atPath: file) else {
+        // What stands there may be a link, as a secret of Kubernetes is.
+        let target = URL(filePath: file).resolvingSymlinksInPath().path(percentEncoded: false)
+        let attributes = try? FileManager.default.attributesOfItem(atPath: target)
+        guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue,
+            let data = FileManager.default.contents(atPath: target)
+        else {
             throw PostgresError(.authentication, "the password file \(file) cannot be read", during: "connect")
+        }
+        guard mode & 0o007 == 0 else {
+            throw PostgresError(
+                .authentication, "the password file \(file) can be read by everybody; take that right away (chmod o=)",
+                during: "connect")
         }
         let line = String(decoding: data, as: UTF8.self).prefix { !$0.isNewline }
         guard !line.isEmpty else {

@@ -23,7 +23,7 @@ struct PostgresConfigurationTests {
         let parameters = try configuration.parameters()
         #expect(parameters.contains { $0 == ("sslmode", "verify-full") })
         #expect(parameters.contains { $0 == ("sslrootcert", "/etc/db.pem") })
-        #expect(parameters.contains { $0 == ("passfile", "/dev/null") })
+        #expect(parameters.contains { $0 == ("passfile", "/dev/null/none") })
         #expect(!parameters.contains { $0.name == "password" })
     }
 
@@ -41,6 +41,14 @@ struct PostgresConfigurationTests {
         #expect(error?.reason.contains("secret") == false)
     }
 
+    @Test func `no password is looked for that was not given, nor is anything said of that`() throws {
+        let parameters = try PostgresConfiguration(host: "/run", database: "a", user: "b").parameters()
+        #expect(!parameters.contains { $0.name == "password" })
+        let file = try #require(parameters.first { $0.name == "passfile" }?.value)
+        // libpq looks in the user's home without a name, and writes a line to the standard error for what is no plain file.
+        #expect(!file.isEmpty && !FileManager.default.fileExists(atPath: file))
+    }
+
     @Test func `the password is a file's first line, and is missed where it is not`() throws {
         let file = FileManager.default.temporaryDirectory.appending(path: "purser-password-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(at: file) }
@@ -52,6 +60,13 @@ struct PostgresConfigurationTests {
             #expect(error?.kind == .authentication)
         }
         try Data("open sesame\n".utf8).write(to: file)
+        func allow(_ mode: Int) throws {
+            try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
+        }
+        try allow(0o644)
+        let error = #expect(throws: PostgresError.self) { try configuration.parameters() }
+        #expect(error?.description.contains("everybody") == true)
+        try allow(0o640)
         #expect(try configuration.parameters().contains { $0 == ("password", "open sesame") })
     }
 }

@@ -29,6 +29,7 @@ struct PostgresTLSTests {
         func file(_ name: String, _ text: String) throws -> String {
             let file = folder.appending(path: name)
             try Data(text.utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
             return file.path
         }
         let roots = try file("roots.pem", authority.certificate.pem())
