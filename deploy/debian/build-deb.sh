@@ -33,7 +33,9 @@ for program in purser appstore-simulator; do
     while IFS=$'\t' read -r identity _ _ _ _ folder; do
         grep -qx "Files: checkouts/$identity/\*" "$root/deploy/debian/copyright" \
             || fail "deploy/debian/copyright does not name $identity, which is linked into $program"
-        if [ -f "$folder/NOTICE.txt" ]; then printf '==== %s\n\n' "$identity"; cat "$folder/NOTICE.txt"; echo; fi
+        for notice in "$folder"/NOTICE.txt "$folder"/NOTICES.txt; do
+            if [ -f "$notice" ]; then printf '==== %s\n\n' "$identity"; cat "$notice"; echo; fi
+        done
     done < <("$root/deploy/debian/linked-packages.sh" "$scratch" "$program") >"$work/sbom/$program.NOTICE"
 done
 # Only what is committed or would be: nothing that lies about in the checkout.
