@@ -73,6 +73,11 @@ struct GRPCIdentityTests {
             #expect(cases.status == 1 && cases.output.isEmpty)
             #expect(cases.errorOutput.hasPrefix("PERMISSION_DENIED: ") && cases.errorOutput.contains("MISSING_SCOPE"))
             #expect(try await DaemonStage.program(["call", "Nothing"] + place).status == 65)
+            let token = stage.folder.appending(path: "token").path
+            try Data("prs_secret".utf8).write(to: URL(filePath: token))
+            let clear = try await DaemonStage.program(
+                ["call", "ListApps", "--address", "purser.example:8082", "--token-file", token])
+            #expect(clear.status == 65 && clear.errorOutput.contains("without TLS"), "\(clear.errorOutput)")
             try await GRPCProbe.with(address, token: DaemonStage.callers["billing"]) { grpc in
                 let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
                 let listed = try await grpc.answered(

@@ -43,12 +43,18 @@ package struct CallCommand: Sendable {
     ) async -> CommandOutcome {
         do {
             var metadata: [(name: String, value: String)] = []
+            let address = try Self.target(options.address)
             if let file = options.tokenFile {
+                guard options.authorities != nil || address.isOfThisMachine else {
+                    return CommandOutcome(
+                        .data,
+                        errorOutput: "\(options.address): A token does not go over a network without TLS; give --ca.\n")
+                }
                 let token = try String(contentsOfFile: file, encoding: .utf8)
                 metadata.append(("authorization", "Bearer \(token.filter { !$0.isWhitespace })"))
             }
             let target = CallClient.Target(
-                try Self.target(options.address), authorities: options.authorities, identity: options.identity)
+                address, authorities: options.authorities, identity: options.identity)
             let ending = try await CallClient.with(target) { client in
                 try await call(client, method, json, metadata, show)
             }
@@ -88,6 +94,16 @@ package struct CallCommand: Sendable {
         switch try ListenerAddress(address) {
         case .tcp(let host, let port): return .tcp(host: host, port: port)
         case .unix(let path, _): return .unix(path: path)
+        }
+    }
+}
+
+extension CallClient.Target.Address {
+    /// Whether what goes there leaves the machine nowhere.
+    fileprivate var isOfThisMachine: Bool {
+        switch self {
+        case .unix: true
+        case .tcp(let host, _): ["localhost", "127.0.0.1", "::1"].contains(host)
         }
     }
 }

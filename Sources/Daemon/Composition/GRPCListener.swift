@@ -132,8 +132,11 @@ private struct CallTranslation: Sendable {
             let body = CollectedBody()
             do {
                 try await response.body.write(body)
-            } catch {
+            } catch is CollectedBody.TooLong {
                 return Self.tooLarge
+            } catch {
+                // The REST face breaks its stream off then.
+                return Self.brokenOff
             }
             return Self.answer(response.status, response.headers, body.bytes)
         }
@@ -150,11 +153,16 @@ private struct CallTranslation: Sendable {
         body: Array(
             #"{"code":"INVALID_ARGUMENT","reason":"PAYLOAD_TOO_LARGE","detail":"The answer is larger than one message may be; ask the REST face, or for less."}"#
                 .utf8))
+
+    private static let brokenOff = RouteAnswer(
+        status: 500, headers: [],
+        body: Array(
+            #"{"code":"INTERNAL","reason":"INTERNAL_ERROR","detail":"The answer could not be read to its end."}"#.utf8))
 }
 
 /// Takes an answer whole, as it becomes one message.
 private final class CollectedBody: ResponseBodyWriter {
-    private struct TooLong: Error {}
+    struct TooLong: Error {}
 
     /// The longest answer, in bytes of JSON.
     private static let maximumBytes = 64 << 20
