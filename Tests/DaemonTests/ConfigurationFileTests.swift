@@ -147,7 +147,7 @@ struct ConfigurationFileTests {
             callers:
               all:
                 scopes:
-            \(apps.map { "      \($0): \($0 == "app0" ? "&all [consumption:write, refunds:read, usage:read, usage:write]" : "*all")" }
+            \(apps.map { "      \($0): \($0 == "app0" ? "&all [consumption:write, refunds:read, transactions:read, usage:read, usage:write, receipts:write, links:write]" : "*all")" }
                 .joined(separator: "\n"))
             """
         // What is missing in it is told, and nothing of its size.

@@ -13,7 +13,7 @@ package enum ConfigurationDefaults {
     package static let file = "/etc/purser/purser.yaml"
     /// The largest configuration file read, in bytes.
     package static let maximumFileBytes = 8 * mebibyte
-    /// The most elements that a file may have, which also bounds what its aliases can expand to; ten thousand apps take some 130,000.
+    /// The most elements that a file may have, which also bounds what its aliases can expand to; ten thousand apps with five scopes each take 100,000.
     static let maximumFileElements = 1_000_000
     /// The most keys given twice that are looked for; with more, only the next one is reported.
     static let maximumDuplicateKeys = 100
