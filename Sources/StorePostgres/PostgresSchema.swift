@@ -17,7 +17,8 @@ enum PostgresSchema {
             functions
                 + [access, purchases, deliveries, notifications, callbacks].map(inBytes).joined(separator: "\n")
                 + countsOfDeliveries + tellingOfEvents + positionsOfUsage
-        )
+        ),
+        ("0002 copies and leases", inBytes(copies)),
     ]
 
     /// Tables whose texts compare byte by byte.

@@ -12,6 +12,7 @@ package final class PostgresStore: SQLStore {
     /// How many reads may run at once, if nothing else is said.
     package static let defaultReaders = 4
 
+    package let sharing: StoreSharing
     package let changes: ChangeSignal
     package let secrets: OpenedSecrets
     package let fresh = FreshNotifications()
@@ -26,11 +27,13 @@ package final class PostgresStore: SQLStore {
     private let time: StoreOperation.Timer
 
     private init(
-        _ configuration: PostgresConfiguration, isAlone: Bool, writer: PostgresPool, readers: Int,
+        _ configuration: PostgresConfiguration, sharing: StoreSharing, isAlone: Bool, writer: PostgresPool,
+        readers: Int,
         maximumKnownIdentifiers: Int, secrets: OpenedSecrets, time: @escaping StoreOperation.Timer, logger: Logger
     ) throws(PostgresError) {
         let changes = ChangeSignal()
         self.changes = changes
+        self.sharing = sharing
         self.secrets = secrets
         self.maximumKnownIdentifiers = maximumKnownIdentifiers
         self.time = time
@@ -55,6 +58,7 @@ package final class PostgresStore: SQLStore {
     ///
     /// - Parameters:
     ///   - configuration: the server and the database.
+    ///   - sharing: whether other copies may have the database at the same time.
     ///   - isAlone: whether no other daemon may write, as long as several on one store are not promised to keep out of each
     ///     other's way.
     ///   - readers: how many reads may run at once; there is a connection more for writes, and one that listens.
@@ -67,8 +71,9 @@ package final class PostgresStore: SQLStore {
     /// - Returns: the store, ready for use.
     /// - Throws: `storeUnavailable`, naming the server and what is wrong.
     package static func open(
-        _ configuration: PostgresConfiguration, isAlone: Bool = false, readers: Int = defaultReaders,
-        maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [], secrets: (any InstallationSecrets)? = nil,
+        _ configuration: PostgresConfiguration, sharing: StoreSharing = .shared, isAlone: Bool = false,
+        readers: Int = defaultReaders, maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [],
+        secrets: (any InstallationSecrets)? = nil,
         time: @escaping StoreOperation.Timer = { _, _ in },
         logger: Logger = Logger(label: "purser.store") { _ in SwiftLogNoOpLogHandler() }
     ) async throws(ServiceError) -> PostgresStore {
@@ -86,7 +91,7 @@ package final class PostgresStore: SQLStore {
                 return opened
             }
             return try PostgresStore(
-                configuration, isAlone: isAlone, writer: writer, readers: readers,
+                configuration, sharing: sharing, isAlone: isAlone, writer: writer, readers: readers,
                 maximumKnownIdentifiers: maximumKnownIdentifiers,
                 secrets: opened ?? .none, time: time, logger: logger)
         } catch {

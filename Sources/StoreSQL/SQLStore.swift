@@ -6,9 +6,12 @@ package import Domain
 /// are one after the other, in the order in which they are committed, and that what a write has written is on disk when it
 /// returns.
 package protocol SQLStore: AppleAnswerStore, AuditPseudonymStore, BudgetStore, CallbackStore, CallerStore, CaseStore,
-    ConsentStore, DeliveryStore, EventStore, KeyStore, LinkStore, NotificationStore, QuarantineStore, ReceiptStore,
+    ConsentStore, CopyStore, DeliveryStore, EventStore, KeyStore, LinkStore, NotificationStore, QuarantineStore,
+    ReceiptStore,
     RefundReportStore, ReleaseMemory, StoredStateStore, StoreMaintenance, TransactionMemory, UsageStore, UserExportStore
 {
+    /// Whether other processes may have it at the same time.
+    var sharing: StoreSharing { get }
     /// Told of each commit that kept events.
     var changes: ChangeSignal { get }
     /// What opens of this installation's own secrets.

@@ -20,6 +20,8 @@ package final class SQLiteStore: SQLStore {
     /// How long, in seconds, a statement waits for another process's lock on the file, as a backup takes one.
     private static let busyTimeout = 5.0
 
+    /// The lock keeps every other process out.
+    package var sharing: StoreSharing { .alone }
     /// Told of each commit that kept events.
     package let changes: ChangeSignal
     let pool: DatabasePool

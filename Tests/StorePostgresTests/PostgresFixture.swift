@@ -55,10 +55,13 @@ struct PostgresFixture {
     private init(configuration: PostgresConfiguration) { self.configuration = configuration }
 
     /// `secrets`: opens those of the installation; nil for a store without any.
+    ///
+    /// `sharing`: alone, leases go by the time that a test tells.
     func open(
-        _ secrets: UnsealedSecrets? = UnsealedSecrets(), readers: Int = 2
+        _ secrets: UnsealedSecrets? = UnsealedSecrets(), sharing: StoreSharing = .alone, readers: Int = 2
     ) async throws -> PostgresStore {
-        let store = try await PostgresStore.open(configuration, readers: readers, secrets: secrets)
+        let store = try await PostgresStore.open(
+            configuration, sharing: sharing, readers: readers, secrets: secrets)
         opened.stores.withLock { $0.append(store) }
         return store
     }

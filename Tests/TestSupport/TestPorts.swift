@@ -52,7 +52,7 @@ extension Services.Ports {
             pageTokens: pageTokens, credentials: credentials,
             callbacks: CallbackDelivery(
                 transport: callbacks, secrets: PlainCallbackSecrets(), encoder: PlainCallbackEncoder()),
-            clock: clock, makeID: TestCode.makeIDs(),
+            clock: clock, copyID: UUID().uuidString, makeID: TestCode.makeIDs(),
             makeSnapshotID: { UUID().uuidString }, digest: TestCode.authenticationCode, logger: logger)
     }
 }

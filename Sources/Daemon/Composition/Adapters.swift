@@ -19,6 +19,8 @@ import TraceContext
 ///
 /// With `makeDaemon`, the only place that names a concrete adapter.
 struct Adapters: Sendable {
+    /// Names this copy of the daemon for as long as its process runs.
+    let copyID = UUID().uuidString.lowercased()
     let metrics: PrometheusRegistry
     /// Opens what the store keeps sealed; made before it, so that opening the store can use it.
     let vault: SecretVault
@@ -93,7 +95,7 @@ struct Adapters: Sendable {
                     client: callbackCurl, timeout: { settings.read { $0.callbacks.timeout } }, now: clock.now,
                     factory: metrics, tracing: tracing),
                 secrets: CallbackSecretSealer(vault: vault), encoder: CallbackBodies()),
-            clock: clock,
+            clock: clock, copyID: copyID,
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
             // What has no digest stands for itself; who must not keep it asks how long the digest is.
             digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)

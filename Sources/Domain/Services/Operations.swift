@@ -1,3 +1,5 @@
+package import Logging
+
 /// What operators, and those who follow what happens, use.
 package struct Operations: Sendable {
     package let events: EventFeed
@@ -6,15 +8,21 @@ package struct Operations: Sendable {
     package let owners: OwnerRefresher
     /// Apple's rate limits and what is used of them.
     package let budgets: RateBudgets
+    /// Tells the other copies on the store that this one lives.
+    package let heartbeat: CopyHeartbeat
 
     package struct Ports: Sendable {
         package var maintenance: any StoreMaintenance
         package var deliveries: any DeliveryStore
         package var events: any EventStore
+        package var copies: any CopyStore
+        /// Names this process for as long as it runs.
+        package var copyID: String
         /// Tells of every commit that kept events.
         package var changes: ChangeSignal
         package var budgets: RateBudgets
         package var clock: ServiceClock
+        package var logger: Logger
     }
 
     /// `sendingReleased`: told when sending goes on after a hold, so that what waits need not wait longer.
@@ -25,5 +33,7 @@ package struct Operations: Sendable {
             sendingReleased: sendingReleased)
         owners = OwnerRefresher(store: ports.maintenance, clock: ports.clock)
         budgets = ports.budgets
+        heartbeat = CopyHeartbeat(
+            id: ports.copyID, store: ports.copies, clock: ports.clock, logger: ports.logger)
     }
 }

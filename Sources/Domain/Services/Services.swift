@@ -66,6 +66,7 @@ package struct Services: Sendable {
         var loops = [
             refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, refunds.quarantine.run,
             purchases.receiptConfirmer.run, operations.owners.run, access.run, callbacks.sender.run,
+            operations.heartbeat.run,
         ]
         if let history = refunds.history { loops.append(history.run) }
         if let steady = clock.steady {
@@ -79,8 +80,8 @@ package struct Services: Sendable {
 
 extension Services {
     /// All that a store must be.
-    package typealias Store = AppleAnswerStore & CallbackStore & CallerStore & CaseStore & ConsentStore & DeliveryStore
-        & EventStore
+    package typealias Store = AppleAnswerStore & CallbackStore & CallerStore & CaseStore & ConsentStore & CopyStore
+        & DeliveryStore & EventStore
         & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & RefundReportStore & StoreMaintenance
         & StoredStateStore & TransactionMemory & UsageStore & UserExportStore
 
@@ -117,8 +118,9 @@ extension Services {
         ///   - credentials: what callers prove themselves by.
         ///   - callbacks: what posts to those who subscribed.
         ///   - clock: the clocks.
+        ///   - copyID: names this process for as long as it runs.
         ///   - makeID: makes an id ordered by the time given.
-        ///   - makeSnapshotID: makes an id that cannot be guessed, also the name of this process.
+        ///   - makeSnapshotID: makes an id that cannot be guessed.
         ///   - digest: SHA-256.
         ///   - logger: where trouble is told.
         package init(
@@ -128,7 +130,7 @@ extension Services {
             signedData: any SignedDataChecker,
             receiptReader: any ReceiptReader,
             budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials,
-            callbacks: CallbackDelivery, clock: ServiceClock,
+            callbacks: CallbackDelivery, clock: ServiceClock, copyID: String,
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
             digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
         ) {
@@ -141,7 +143,7 @@ extension Services {
             refunds = Refunds.Ports(
                 deliveries: store, cases: store, consents: store, links: store, notifications: store,
                 quarantine: store, memory: store, usage: store, reports: store,
-                appStore: appStore, verifier: verifier, clock: clock, worker: makeSnapshotID(), makeID: makeID,
+                appStore: appStore, verifier: verifier, clock: clock, worker: copyID, makeID: makeID,
                 digest: digest, logger: logger)
             purchases = Purchases.Ports(
                 links: store, memory: store, receipts: store, exports: store, storedState: store,
@@ -153,7 +155,8 @@ extension Services {
             access = Access.Ports(
                 store: store, credentials: credentials, budgets: budgets, audit: audit, clock: clock, logger: logger)
             operations = Operations.Ports(
-                maintenance: store, deliveries: store, events: store, changes: changes, budgets: budgets, clock: clock)
+                maintenance: store, deliveries: store, events: store, copies: store, copyID: copyID, changes: changes,
+                budgets: budgets, clock: clock, logger: logger)
             self.callbacks = Callbacks.Ports(
                 store: store, events: store, changes: changes, delivery: callbacks, clock: clock, makeID: makeID,
                 logger: logger)
