@@ -33,6 +33,9 @@ package final class SecretVault: Sendable {
     /// The present master key's id, which is nothing of the key.
     package var masterKeyID: String { keys.withLock(\.present.id) }
 
+    /// Whether what is sealed under a master key of this id opens.
+    package func holds(masterKeyID id: String) -> Bool { keys.withLock { keys in keys.all.contains { $0.id == id } } }
+
     /// Seals a secret under the present master key.
     ///
     /// `identity`: what it is; the same is needed to open it.

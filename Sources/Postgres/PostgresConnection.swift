@@ -123,6 +123,38 @@ package final class PostgresConnection {
         throw error
     }
 
+    // MARK: Copies
+
+    /// Begins to send rows; ``sendCopy(_:)`` sends them and ``endCopy(because:)`` must follow.
+    func beginCopy(_ sql: String) throws(PostgresError) {
+        let result = PQexec(handle, sql)
+        defer { PQclear(result) }
+        guard PQresultStatus(result) == PGRES_COPY_IN else {
+            throw PostgresError(result, connection: handle, during: "copy")
+        }
+    }
+
+    func sendCopy(_ bytes: [UInt8]) throws(PostgresError) {
+        let sent = bytes.withUnsafeBytes { buffer in
+            PQputCopyData(handle, buffer.baseAddress?.assumingMemoryBound(to: CChar.self), CInt(buffer.count))
+        }
+        guard sent == 1 else { throw PostgresError(nil, connection: handle, during: "copy") }
+    }
+
+    /// Ends it, so that all rows are written; with a reason none is.
+    ///
+    /// - Returns: how many there were.
+    /// - Throws: ``PostgresError``, always where there is a reason.
+    @discardableResult func endCopy(because reason: String? = nil) throws(PostgresError) -> Int {
+        guard PQputCopyEnd(handle, reason) == 1 else {
+            throw PostgresError(nil, connection: handle, during: "copy")
+        }
+        let result = try checked(PQgetResult(handle), during: "copy")
+        // The end of the results, behind which the next statement may come.
+        PQclear(PQgetResult(handle))
+        return result.affectedRows
+    }
+
     // MARK: Notifications
 
     /// What another connection has told a channel.

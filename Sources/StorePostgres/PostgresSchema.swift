@@ -10,6 +10,9 @@ enum PostgresSchema {
     /// Keeps two copies of the daemon from migrating at the same time: "Purs", and a number of ours.
     private static let lock = "1349874291, 1"
 
+    /// Tables that have rows from the first migration on.
+    static let seeded = ["probe", "callerGeneration", "eventEpoch"]
+
     /// Each with its name, which is never reused.
     static let migrations: [(name: String, sql: String)] = [
         (

@@ -145,6 +145,11 @@ package enum SendingHoldRow {
             arguments: [hold.since.milliseconds, hold.reason])
     }
 
+    /// Takes a hold away as if it had never been.
+    package static func delete(_ position: Int64, from database: SQLDatabase) throws {
+        try database.execute(sql: "DELETE FROM sendingHold WHERE position = ?", arguments: [position])
+    }
+
     /// Ends every hold that is in force.
     static func release(by operatorName: String, at now: Date, in database: SQLDatabase) throws {
         try database.execute(

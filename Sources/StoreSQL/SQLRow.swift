@@ -29,7 +29,8 @@ package final class SQLColumns {
 /// A row, as it was read.
 package struct SQLRow: ColumnValues {
     let columns: SQLColumns
-    private let values: [SQLDatum]
+    /// As the engine keeps them, in the order of the statement's columns.
+    package let values: [SQLDatum]
 
     package init(_ columns: SQLColumns, _ values: [SQLDatum]) {
         self.columns = columns

@@ -80,7 +80,7 @@ struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Work with the database.",
         discussion: "`purser backup` and `purser restore` are the same as those here.",
-        subcommands: [Check.self, BackupSubcommand.self, RestoreSubcommand.self])
+        subcommands: [Check.self, StoreMoveSubcommand.self, BackupSubcommand.self, RestoreSubcommand.self])
 
     /// The command `purser store check`.
     struct Check: AsyncParsableCommand {

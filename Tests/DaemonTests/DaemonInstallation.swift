@@ -43,12 +43,14 @@ struct DaemonInstallation: ~Copyable {
     var offline: OfflineStoreCommand { OfflineStoreCommand(file: file, environment: [:]) }
 
     /// Runs a daemon for the length of a closure.
-    func whileRunning(_ body: () async throws -> Void) async throws {
+    ///
+    /// `environment`: what wins over the configuration file.
+    func whileRunning(_ environment: [String: String] = [:], _ body: () async throws -> Void) async throws {
         var dependencies = Dependencies(logger: Logger(label: "test") { _ in SwiftLogNoOpLogHandler() })
         // Apple is not asked for the time.
         dependencies.now = { Date() }
         let daemon = try await makeDaemon(
-            configuration: try DaemonConfiguration.load(file: file, environment: [:]), dependencies: dependencies)
+            configuration: try DaemonConfiguration.load(file: file, environment: environment), dependencies: dependencies)
         let group = ServiceGroup(services: daemon.services, logger: dependencies.logger)
         async let end: Void = daemon.run(in: group)
         do {

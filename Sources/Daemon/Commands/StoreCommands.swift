@@ -118,18 +118,18 @@ package struct OfflineStoreCommand: Sendable {
     /// What root makes in the state folder must belong to the user that the daemon runs as, who owns the folder.
     ///
     /// - Throws: `FileError`.
-    private static func giveToFolderOwner(_ path: String) throws(FileError) {
+    static func giveToFolderOwner(_ path: String) throws(FileError) {
         guard geteuid() == 0 else { return }
         let folder = URL(filePath: path).deletingLastPathComponent().path(percentEncoded: false)
         guard let status = FileStatus(path: folder) else {
             throw FileError(path: folder, problem: String(cString: strerror(errno)))
         }
-        for file in [path, path + ".lock"] where access(file, F_OK) == 0 {
+        for file in ["", ".lock", "-wal", "-shm"].map({ path + $0 }) where access(file, F_OK) == 0 {
             guard lchown(file, status.owner, status.group) == 0 else {
                 throw FileError(
                     path: file,
                     problem:
-                        "restored, but cannot be given to the owner of \(folder): \(String(cString: strerror(errno)))")
+                        "it cannot be given to the owner of \(folder): \(String(cString: strerror(errno)))")
             }
         }
     }
