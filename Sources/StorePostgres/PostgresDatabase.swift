@@ -13,6 +13,8 @@ final class PostgresDatabase: SQLConnection {
     private var statements: [String: PostgresStatement] = [:]
     private var nextCursor = 0
     private var isAlone = false
+    /// Whether a turn of this connection has looked where the database is, and was committed.
+    var isOriginKnown = false
     fileprivate(set) var changesCount = 0
 
     private init(_ connection: PostgresConnection) { self.connection = connection }
@@ -85,7 +87,8 @@ extension PostgresDatabase {
     /// Each of its statements sees what was committed before, and nobody else commits until it ends (0050).
     func beginTurn() throws { try connection.run(script: "BEGIN; SELECT pg_advisory_xact_lock(1349874291, 2)") }
 
-    func commit() throws { try connection.run(script: "COMMIT") }
+    /// `last`: a statement that goes before, with no round trip of its own.
+    func commit(last: String = "SELECT") throws { try connection.run(script: "\(last); COMMIT") }
 
     /// Takes everything back; a connection that has ended has done so.
     func rollBack() {

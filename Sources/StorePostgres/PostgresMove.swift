@@ -41,9 +41,11 @@ package enum PostgresMove {
             try database.takeAlone()
             try PostgresSchema.migrate(connection)
             try database.beginTurn()
+            try PostgresServerCheck.makeDurable(database)
             // However large it is; the end of the connection undoes it.
             try connection.run(
                 script: "SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0")
+            try expectNobody(database)
             let tables = try MovedTable.all(source, database)
             try expectEmpty(tables, database)
             let copied = try tables.map { table in
@@ -79,6 +81,13 @@ package enum PostgresMove {
     }
 
     static func refusal(_ message: String) -> ServiceError { ServiceError(.storeUnavailable, message) }
+
+    /// - Throws: `storeUnavailable` when a copy of the daemon uses the database.
+    private static func expectNobody(_ database: PostgresDatabase) throws {
+        let isUsed = try Bool.fetchOne(
+            database, sql: "SELECT EXISTS (SELECT 1 FROM copy WHERE livesUntil > storeTime())")
+        guard isUsed != true else { throw refusal("The database is in use: another daemon has it; stop it.") }
+    }
 
     /// - Throws: `storeUnavailable` when there is a row in one of them that did not come with the table.
     private static func expectEmpty(_ tables: [MovedTable], _ database: PostgresDatabase) throws {

@@ -22,6 +22,7 @@ enum PostgresSchema {
                 + countsOfDeliveries + tellingOfEvents + positionsOfUsage
         ),
         ("0002 copies and leases", inBytes(copies)),
+        ("0010 origin", inBytes(origin) + presentOrigin),
     ]
 
     /// Tables whose texts compare byte by byte.

@@ -28,7 +28,7 @@ package final class PostgresStore: SQLStore {
 
     private init(
         _ configuration: PostgresConfiguration, sharing: StoreSharing, isAlone: Bool, writer: PostgresPool,
-        readers: Int,
+        origin: StoreOrigin, readers: Int,
         maximumKnownIdentifiers: Int, secrets: OpenedSecrets, time: @escaping StoreOperation.Timer, logger: Logger
     ) throws(PostgresError) {
         let changes = ChangeSignal()
@@ -44,7 +44,7 @@ package final class PostgresStore: SQLStore {
             "The store cannot be written: nothing new is accepted until it can",
             ended: "The store can be written again", logger: logger)
         readOutage = Outage("The store cannot be read", ended: "The store can be read again", logger: logger)
-        turns = WriteTurns(writer, isAlone: isAlone, executorHeartbeat, outage)
+        turns = WriteTurns(writer, isAlone: isAlone, origin, executorHeartbeat, outage)
         // What was told while nobody listened is looked for once somebody does.
         listener = try PostgresListener(configuration, channels: ["purser_events"]) { event in
             switch event {
@@ -78,20 +78,22 @@ package final class PostgresStore: SQLStore {
         logger: Logger = Logger(label: "purser.store") { _ in SwiftLogNoOpLogHandler() }
     ) async throws(ServiceError) -> PostgresStore {
         let writer = PostgresPool(configuration, size: 1, name: "postgres-write")
+        let origin = StoreOrigin(logger: logger)
         do {
             let opened = try await writer.withConnection { connection in
-                try PostgresServerCheck.check(connection)
+                try PostgresServerCheck.check(connection, logger)
                 let database = PostgresDatabase.of(connection)
                 if isAlone { try database.takeAlone() }
                 try PostgresSchema.migrate(connection)
-                try database.beginTurn()
+                try origin.beginTurn(database)
                 if !apps.isEmpty { try AppSettingRow.save(apps, in: database) }
                 let opened = try secrets.map { try OpenedSecrets.open(with: $0, in: database) }
-                try database.commit()
+                try origin.commit(database)
                 return opened
             }
             return try PostgresStore(
-                configuration, sharing: sharing, isAlone: isAlone, writer: writer, readers: readers,
+                configuration, sharing: sharing, isAlone: isAlone, writer: writer, origin: origin,
+                readers: readers,
                 maximumKnownIdentifiers: maximumKnownIdentifiers,
                 secrets: opened ?? .none, time: time, logger: logger)
         } catch {
@@ -198,13 +200,36 @@ enum PostgresServerCheck {
     private static let oldestVersion = 150_000
 
     /// - Throws: `storeUnavailable` with what is wrong; `PostgresError`.
-    static func check(_ connection: PostgresConnection) throws {
+    ///
+    /// `logger`: told what is not as it should be, and is the server's operators' to decide.
+    static func check(_ connection: PostgresConnection, _ logger: Logger? = nil) throws {
         guard connection.serverVersion >= oldestVersion else {
             throw failure("its server is older than PostgreSQL 15")
         }
         let answer = try connection.executeOnce(
             "SELECT pg_encoding_to_char(encoding) FROM pg_database WHERE datname = current_database()")
         guard answer.text(0, 0) == "UTF8" else { throw failure("its encoding is not UTF8") }
+        let flushes = try connection.executeOnce("SELECT current_setting('fsync')")
+        if flushes.text(0, 0) == "off" {
+            logger?.warning(
+                "The server does not wait for its disk (fsync = off): a crash of its host loses what was confirmed, or all of it"
+            )
+        }
+    }
+
+    /// Lets a connection wait at each commit until it is on disk, where the server's configuration says that it need not; what says more than
+    /// that, such as `remote_apply`, stays.
+    ///
+    /// - Throws: `storeUnavailable` when it does not; `PostgresError`.
+    static func makeDurable(_ database: PostgresDatabase) throws {
+        let setting = "current_setting('synchronous_commit')"
+        _ = try database.makeStatement(
+            sql: "SELECT set_config('synchronous_commit', 'on', FALSE) WHERE \(setting) = 'off'"
+        ).rows(arguments: [])
+        guard try String.fetchOne(database, sql: "SELECT \(setting)") != "off" else {
+            throw failure(
+                "`synchronous_commit` is off and cannot be switched on: what is confirmed would not be on disk")
+        }
     }
 
     private static func failure(_ reason: String) -> ServiceError {

@@ -26,10 +26,15 @@ final class WriteTurns: Sendable {
     private let outage: Outage
     /// Whether no other daemon may write.
     private let isAlone: Bool
+    private let origin: StoreOrigin
     private let state = Mutex(State())
 
-    init(_ pool: PostgresPool, isAlone: Bool, _ executorHeartbeat: ExecutorHeartbeat, _ outage: Outage) {
+    init(
+        _ pool: PostgresPool, isAlone: Bool, _ origin: StoreOrigin, _ executorHeartbeat: ExecutorHeartbeat,
+        _ outage: Outage
+    ) {
         self.pool = pool
+        self.origin = origin
         self.isAlone = isAlone
         self.executorHeartbeat = executorHeartbeat
         self.outage = outage
@@ -107,7 +112,7 @@ final class WriteTurns: Sendable {
             throw Undone(cause: error)
         }
         do {
-            try database.commit()
+            try origin.commit(database)
         } catch let error as PostgresError where error.kind == .serialization {
             database.rollBack()
             throw Undone(cause: error)
@@ -122,7 +127,7 @@ final class WriteTurns: Sendable {
     private func runTogether(
         _ writes: [PendingWrite], in database: PostgresDatabase
     ) throws -> [@Sendable () -> Void]? {
-        try database.beginTurn()
+        try origin.beginTurn(database)
         do {
             return try writes.map { try $0.run(database) }
         } catch {
@@ -134,7 +139,7 @@ final class WriteTurns: Sendable {
 
     /// Begins a transaction and runs writes in it, each of which is undone alone if it fails.
     private func runApart(_ writes: [PendingWrite], in database: PostgresDatabase) throws -> [@Sendable () -> Void] {
-        try database.beginTurn()
+        try origin.beginTurn(database)
         return try writes.map { write in
             var succeed: (@Sendable () -> Void)?
             do {

@@ -50,7 +50,8 @@ struct DaemonInstallation: ~Copyable {
         // Apple is not asked for the time.
         dependencies.now = { Date() }
         let daemon = try await makeDaemon(
-            configuration: try DaemonConfiguration.load(file: file, environment: environment), dependencies: dependencies)
+            configuration: try DaemonConfiguration.load(file: file, environment: environment),
+            dependencies: dependencies)
         let group = ServiceGroup(services: daemon.services, logger: dependencies.logger)
         async let end: Void = daemon.run(in: group)
         do {

@@ -71,7 +71,12 @@ struct StoreMoveCommandTests {
         #expect(again.outcome.errorOutput.contains("not empty"))
         #expect(try await Self.holds(installation).count == 1)
 
-        try await installation.whileRunning(["PURSER_STORE": target, "PURSER_MASTER_KEY_FILE": key]) {
+        let environment = [
+            "PURSER_STORE": target, "PURSER_MASTER_KEY_FILE": key,
+            "PURSER_AUDIT_DIRECTORY": installation.path("purser.audit"),
+            "PURSER_AUDIT_RESERVE_FILE": installation.path("purser.audit-reserve"),
+        ]
+        try await installation.whileRunning(environment) {
             let report = await StoreCheckCommand.run(daemon: installation.daemon, otherwise: installation.offline)
             #expect(report == CommandOutcome(.success, output: "Nothing is wrong with the store.\n"))
             let release = await ReleaseCommand.run(daemon: installation.daemon)

@@ -42,7 +42,8 @@ struct PostgresStoreTests {
                     database,
                     sql: """
                         SELECT table_name || '.' || column_name FROM information_schema.columns
-                        WHERE table_schema = 'public' AND table_name NOT IN ('migration', 'lastposition', 'copy', 'lease')
+                        WHERE table_schema = 'public' AND table_name NOT IN
+                            ('migration', 'lastposition', 'copy', 'lease', 'storeorigin', 'writer')
                         """)
             }
             #expect(expected.subtracting(found) == [] && found.subtracting(expected) == [])

@@ -44,7 +44,8 @@ struct StoreMoveTests {
         stories += UserExportContract.cases.map { c in (c.testDescription, { store in try await c.run { store } }) }
         stories += UsageStoreContract.cases.map { c in (c.testDescription, { store in try await c.run { store } }) }
         stories += ReceiptStoreContract.cases.map { c in (c.testDescription, { store in try await c.run { store } }) }
-        stories += QuarantineStoreContract.cases.map { c in (c.testDescription, { store in try await c.run { store } }) }
+        stories += QuarantineStoreContract.cases.map { c in (c.testDescription, { store in try await c.run { store } })
+        }
         stories += CallbackStoreContract.cases.map { c in (c.testDescription, { store in try await c.run { store } }) }
         stories += CallerStoreContract.cases.map { c in (c.testDescription, { store in try await c.run { store } }) }
         stories += BudgetStoreContract.cases.map { c in (c.testDescription, { store in try await c.run { store } }) }
@@ -103,26 +104,34 @@ struct StoreMoveTests {
 
     /// Signs that a text form would have to escape, every byte, and more than a buffer holds.
     @Test func `values arrive byte for byte, however large`() async throws {
-        let texts = ["", "\\N", "\\.", "a\tb\nc\r", "'\"\\", "naïve 👩‍👩‍👧 \u{10FFFF}", String(repeating: "ä", count: 300_000)]
+        let texts = [
+            "", "\\N", "\\.", "a\tb\nc\r", "'\"\\", "naïve 👩‍👩‍👧 \u{10FFFF}", String(repeating: "ä", count: 300_000),
+        ]
         let blobs = [[], [0], Array(0...255), (0..<5_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }]
         try await Self.withFile { path in
             let source = try await SQLiteStore.open(at: path)
             try await source.write("test") { database in
                 for (index, text) in texts.enumerated() {
-                    for (other, blob) in blobs.enumerated() {
-                        try database.execute(
-                            sql: "INSERT INTO installationKey (name, value) VALUES (?, ?)",
-                            arguments: ["\(index).\(other) \(text)", Data(blob)])
-                    }
+                    try SendingHoldRow.insert(
+                        SendingHold(since: CaseModel.time(Double(index)), reason: text), into: database)
+                }
+                for (index, blob) in blobs.enumerated() {
+                    try database.execute(
+                        sql: "INSERT INTO installationKey (name, value) VALUES (?, ?)",
+                        arguments: ["\(index)", Data(blob)])
                 }
             }
             try await PostgresFixture.run { fixture in
                 _ = try await Self.move(source, to: fixture.configuration)
                 let target = try await fixture.open(nil)
-                let question = "SELECT name, value FROM installationKey ORDER BY name"
-                let sent = try await source.read("look") { try SQLRow.fetchAll($0, sql: question).map(\.values) }
-                let arrived = try await target.read("look") { try SQLRow.fetchAll($0, sql: question).map(\.values) }
-                #expect(sent == arrived && sent.count == texts.count * blobs.count)
+                for question in [
+                    "SELECT name, value FROM installationKey ORDER BY name",
+                    "SELECT reason FROM sendingHold ORDER BY position",
+                ] {
+                    let sent = try await source.read("look") { try SQLRow.fetchAll($0, sql: question).map(\.values) }
+                    let arrived = try await target.read("look") { try SQLRow.fetchAll($0, sql: question).map(\.values) }
+                    #expect(sent == arrived && sent.count >= blobs.count)
+                }
             }
             await source.close()
         }
@@ -154,7 +163,8 @@ struct StoreMoveTests {
             let source = try await SQLiteStore.open(at: path, secrets: UnsealedSecrets())
             _ = try await source.record(.sample("n", transaction: .sample(id: "1")))
             func refusal(
-                _ fixture: PostgresFixture, _ digest: @escaping TableDigest.Function = { TestCode.authenticationCode($0) }
+                _ fixture: PostgresFixture,
+                _ digest: @escaping TableDigest.Function = { TestCode.authenticationCode($0) }
             ) async throws -> String {
                 let failure = await #expect(throws: PostgresMove.Failure.self) {
                     try await Self.move(source, to: fixture.configuration, digest: digest)

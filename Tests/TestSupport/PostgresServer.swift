@@ -72,6 +72,27 @@ package final class PostgresServer: Sendable {
         return Self.configuration(folder, port, database: name)
     }
 
+    /// Dumps a database, and puts the dump back as another one, with PostgreSQL's own tools.
+    ///
+    /// - Returns: how to reach the other one.
+    package func putBack(_ configuration: PostgresConfiguration) async throws -> PostgresConfiguration {
+        guard let dump = Self.program("pg_dump"), let restore = Self.program("pg_restore") else {
+            throw NotStarted(description: "pg_dump is missing: install the package postgresql")
+        }
+        let target = try await makeDatabase()
+        let file = FileManager.default.temporaryDirectory.appending(path: "purser-\(UUID().uuidString).dump").path
+        defer { try? FileManager.default.removeItem(atPath: file) }
+        let server = ["--host", configuration.host, "--port", "\(configuration.port)", "--username", Self.user]
+        for command in [
+            [dump, "--format=custom", "--file", file, configuration.database],
+            [restore, "--exit-on-error", "--dbname", target.database, file],
+        ] {
+            let outcome = try await ChildProcess.run([command[0]] + server + command.dropFirst())
+            guard outcome.status == 0 else { throw NotStarted(description: outcome.errorOutput) }
+        }
+        return target
+    }
+
     /// Runs statements as the superuser.
     package func run(_ script: String) async throws {
         try await administration.withConnection { try $0.run(script: script) }

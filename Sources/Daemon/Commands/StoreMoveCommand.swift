@@ -55,7 +55,8 @@ package struct StoreMoveCommand: Sendable {
                 file: options.file, flags: ConfigurationFlags(store: options.target), environment: environment)
             guard case .postgres(let target) = configuration.store else {
                 return CommandOutcome(
-                    .failure, errorOutput: "A store is moved into a database of PostgreSQL's: --to begins with postgres://.\n")
+                    .failure,
+                    errorOutput: "A store is moved into a database of PostgreSQL's: --to begins with postgres://.\n")
             }
             guard access(source, F_OK) == 0 else {
                 return CommandOutcome(.noInput, errorOutput: "There is no store at \(source).\n")

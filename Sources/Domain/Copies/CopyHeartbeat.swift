@@ -21,7 +21,13 @@ package struct CopyHeartbeat: Sendable {
 
     /// Says it until the task is cancelled, and then that the copy is leaving; nothing at all where the store is not shared.
     package func run() async {
-        guard store.isShared else { return }
+        guard store.isShared else {
+            // The daemon ends with the first of its loops.
+            let (nothing, end) = AsyncStream<Never>.makeStream()
+            defer { end.finish() }
+            for await _ in nothing {}
+            return
+        }
         repeat {
             do throws(ServiceError) {
                 try await store.beat(copy: id, for: Copy.lifetime, at: clock.now())
