@@ -37,8 +37,10 @@ struct ConsumptionRow: Row {
     private func load(_ size: StoreSize, _ upstream: Nginx, _ bench: Bench) async throws -> ConsumptionLoad {
         var configuration = try await bench.filled(size, upstream: upstream.port)
         configuration.sends = false
-        return ConsumptionLoad(
-            try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench), configuration, bench)
+        let daemon = try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench)
+        // Ten thousand apps have a history each, which is searched at the start.
+        try await daemon.process.settle()
+        return ConsumptionLoad(daemon, configuration, bench)
     }
 
     /// The measurements of a daemon with so many deliveries queued.

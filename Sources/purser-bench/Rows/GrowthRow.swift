@@ -20,13 +20,17 @@ struct GrowthRow: Row {
             let acceptedOfMany = try await large.consumption.sample(callers: 64)
             consumption.add(acceptedOfMany.cost.microseconds, against: accepted.cost.microseconds)
         }
-        return [facade, consumption]
+        var start = Figure("what it does by itself after its start, processor time", .seconds)
+        start.add(large.secondsAfterStart, against: small.secondsAfterStart)
+        return [facade, consumption, start]
     }
 
     /// A daemon with a store of one size.
     private struct Side {
         let consumption: ConsumptionLoad
         let facade: FacadeLoad
+        /// What it did by itself once it was ready, above all the search of each app's history at Apple, as processor time.
+        let secondsAfterStart: Double
 
         init(_ size: StoreSize, _ upstream: Nginx, _ bench: Bench) async throws {
             var configuration = try await bench.filled(size, upstream: upstream.port)
@@ -34,6 +38,9 @@ struct GrowthRow: Row {
             let daemon = try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench)
             consumption = ConsumptionLoad(daemon, configuration, bench)
             facade = FacadeLoad(daemon, configuration, bench)
+            let begun = try daemon.usage().processorSeconds
+            try await daemon.process.settle()
+            secondsAfterStart = try daemon.usage().processorSeconds - begun
             try await facade.warmUp()
         }
     }

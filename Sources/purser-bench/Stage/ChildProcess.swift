@@ -100,15 +100,18 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Waits until it has nothing left to do, at most twenty seconds, so that the next measurement has the core to itself.
+    /// Waits until it has nothing left to do, so that the next measurement has the core to itself.
     ///
-    /// - Throws: `BenchError` when it has ended.
-    func settle() async throws {
-        for _ in 0..<100 {
+    /// - Parameter limit: how long at most.
+    /// - Throws: `BenchError` when it has ended, or still works when the time is over.
+    func settle(within limit: Duration = .seconds(60)) async throws {
+        let end = ContinuousClock.now + limit
+        while ContinuousClock.now < end {
             let before = try ProcessUsage(of: processID).processorSeconds
             try await Task.sleep(for: .milliseconds(200))
             if try ProcessUsage(of: processID).processorSeconds - before < 0.02 { return }
         }
+        throw BenchError("\(name) still works after \(limit.formatted()), when nobody asks it for anything")
     }
 
     /// Asks it to end.
