@@ -157,8 +157,8 @@ let package = Package(
             name: "purser-bench",
             dependencies: [
                 "AppReceipt", "AppStoreAPI", "AppStoreClient", "Curl", "Domain", "JOSE", "KeyCustody", "OpenSSL",
-                argumentParser,
-                coreMetrics, grdb, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
+                "GRPCAPI", argumentParser,
+                coreMetrics, grdb, grpcCore, grpcTransport, logging, nioCore, nioHTTP1, nioPosix, nioSSL,
             ]),
         .executableTarget(
             name: "appstore-simulator",

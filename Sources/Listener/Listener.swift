@@ -112,6 +112,9 @@ package actor Listener: Service {
     /// How many requests are worked on; 0 where nothing bounds them.
     package nonisolated var requestsInProgress: Int { limiter.count }
 
+    /// The largest head of a request, in bytes, as a new request is held to it.
+    package nonisolated var maximumHeaderBytes: Int { current.value.maximumHeaderBytes }
+
     /// Binds the address and lets the kernel queue connections; none is served before ``run()``.
     ///
     /// - Returns: where it listens.

@@ -10,7 +10,7 @@ struct PurserBench: AsyncParsableCommand {
             Starts everything itself on free ports of the loopback interface: the service on one core, load and upstream on \
             another. docs/performance.md says what each row measures and how to read the table.
             """,
-        subcommands: [RunCommand.self, ProbeCommand.self, FloorCommand.self], defaultSubcommand: RunCommand.self)
+        subcommands: [RunCommand.self, ProbeCommand.self, FloorCommand.self, HelloCommand.self], defaultSubcommand: RunCommand.self)
 }
 
 /// The command `purser-bench`, which measures and prints the table.
@@ -81,5 +81,6 @@ enum RowCatalog {
     static let all: [any Row] = [
         FacadeRow(), VerificationRow(), RefundHistoryRow(), ConsumptionRow(), WebhookRow(), UpstreamClientRow(),
         TokenRow(), FootprintRow(), GrowthRow(), OverloadRow(), AppReceiptRow(), UsageReportRow(),
+        GRPCRow(),
     ]
 }

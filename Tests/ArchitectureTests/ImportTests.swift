@@ -52,7 +52,7 @@ struct ImportTests {
         "purser": ["Daemon", "ArgumentParser"],
         "purser-bench": [
             "AppReceipt", "AppStoreAPI", "AppStoreClient", "ArgumentParser", "AsyncHTTPClient", "Curl", "Domain",
-            "GRDB",
+            "GRDB", "GRPCAPI", "GRPCCore", "GRPCNIOTransportHTTP2Posix",
             "JOSE", "KeyCustody", "NIOCore", "NIOHTTP1", "NIOPosix", "NIOSSL", "OpenSSL",
         ],
         "appstore-simulator": ["AppStoreSimulator", "ArgumentParser", "ServiceLifecycle", "UnixSignals"],

@@ -39,7 +39,7 @@ struct ConfigurationFileTests {
             problems.map(\.description) == [
                 "purser.yaml:14:1: lgo: Unknown key. Did you mean `log`?",
                 "purser.yaml:16:10: listeners.api.adress: Unknown key. Did you mean `address`?",
-                "purser.yaml:17:3: listeners.internal: Unknown key. Known here: `admin`, `api`, `appleProduction`, `appleSandbox`, `grpc`, `health`, `webhook`.",
+                "purser.yaml:17:3: listeners.internal: Unknown key. Known here: `admin`, `api`, `appleProduction`, `appleSandbox`, `grpc`, `grpcAdmin`, `health`, `webhook`.",
             ])
     }
 

@@ -99,6 +99,25 @@ struct ConfigurationListenersTests {
         #expect(places("  api: { reflection: true }\n") == ["15 listeners.api.reflection"])
     }
 
+    @Test func `operators who speak gRPC have a socket of their own, as those who do not`() throws {
+        func listener(_ settings: String) throws -> ListenerSettings? {
+            let yaml = ConfigurationFixture.minimal + "listeners:\n  grpcAdmin: { \(settings) }\n"
+            return try ConfigurationFixture.configuration(yaml).listeners.grpcAdmin
+        }
+        #expect(try ConfigurationFixture.configuration(ConfigurationFixture.minimal).listeners.grpcAdmin == nil)
+        let local = try #require(try listener(#"address: "unix:/run/purser/grpc-admin.sock", maximumBodyBytes: 2MiB"#))
+        #expect(local.address.isUnix && local.maximumRequests == nil && local.maximumBodyBytes == 2 << 20)
+        #expect(places("  grpcAdmin: { address: \"127.0.0.1:8083\" }\n") == ["15 listeners.grpcAdmin.address"])
+        let tls = #"tls: { certificateChain: "/a", privateKey: "/b" }"#
+        #expect(
+            places("  grpcAdmin: { address: \"unix:/a.sock\", \(tls) }\n") == [
+                "15 listeners.grpcAdmin.tls.certificateChain", "15 listeners.grpcAdmin.tls.privateKey",
+            ])
+        #expect(
+            places("  grpcAdmin: { address: \"unix:/a.sock\", reflection: true }\n")
+                == ["15 listeners.grpcAdmin.reflection"])
+    }
+
     @Test(arguments: ["api", "webhook", "health", "appleProduction", "appleSandbox"])
     func aListenerWithACertificateMayAskItsClientsForTheirs(name: String) throws {
         func tls(_ settings: String) throws -> ListenerTLS? {

@@ -30,8 +30,8 @@ struct DeployedConfigurationTests {
         let examples = [
             "address:", "mode:", "group:", "upstream:", "production:", "sandbox:", "certificateAuthorityFile:",
             "proxy:", "file:", "storePassword:",
-            "allowGroupReadable:", "grpc:", "reflection:", "appleProduction:", "appleSandbox:", "tls:",
-            "certificateChain:", "privateKey:",
+            "allowGroupReadable:", "grpc:", "grpcAdmin:", "reflection:", "appleProduction:", "appleSandbox:",
+            "tls:", "certificateChain:", "privateKey:",
             "minimumWordingVersion:", "appFamilyId:", "masterKey:", "credential:", "keyDirectories:",
             "clientCertificateAuthorities:", "clientCertificates:", "allowedHosts:", "allowedNetworks:",
         ]
@@ -79,7 +79,7 @@ struct DeployedConfigurationTests {
             "file",
             "allowGroupReadable", "state", "bundleId", "appAppleId", "environments", "additionalConsumptionFields",
             "userIDs", "ignoredTokens", "guardianBlocksConsumption", "minimumWordingVersion",
-            "tokenSHA256", "scopes", "grpc", "reflection", "appleProduction", "appleSandbox", "tls", "certificateChain",
+            "tokenSHA256", "scopes", "grpc", "grpcAdmin", "reflection", "appleProduction", "appleSandbox", "tls", "certificateChain",
             "privateKey",
             "clientCertificateAuthorities", "clientCertificates",
             "drainDelay", "timeout", "lifetime", "maximumBytes", "sandboxShare", "reservedShare", "requestsPerSecond",
@@ -96,7 +96,7 @@ struct DeployedConfigurationTests {
         let documented = try text("docs/configuration.md").matches(of: /PURSER_[A-Z0-9_]*[A-Z0-9]/)
             .map { String($0.output) }
         let expanded = documented.flatMap { variable in
-            ["API", "GRPC", "WEBHOOK", "ADMIN", "HEALTH", "APPLE_PRODUCTION", "APPLE_SANDBOX"].map {
+            ["API", "GRPC", "WEBHOOK", "ADMIN", "GRPC_ADMIN", "HEALTH", "APPLE_PRODUCTION", "APPLE_SANDBOX"].map {
                 variable.replacing("_NAME_", with: "_\($0)_")
             }
         }

@@ -98,6 +98,12 @@ struct DaemonFixture: Sendable {
 
     /// Where the daemon listens for operators.
     var adminSocket: String { Self.adminSocket(in: folder) }
+    /// Where operators' programs speak gRPC; a daemon with doors has it.
+    var grpcAdminSocket: String { Self.grpcAdminSocket(in: folder) }
+
+    private static func grpcAdminSocket(in folder: URL) -> String {
+        folder.appending(path: "grpc-admin.sock").path
+    }
 
     private static func adminSocket(in folder: URL) -> String {
         folder.appending(path: "admin.sock").path
@@ -224,6 +230,10 @@ struct DaemonFixture: Sendable {
                 webhook: local,
                 admin: options.hasDoors || options.apiTLS != nil
                     ? ListenerSettings(address: .unix(path: adminSocket(in: folder), mode: 0o600)) : nil,
+                grpcAdmin: options.hasDoors
+                    ? ListenerSettings(
+                        address: .unix(path: grpcAdminSocket(in: folder), mode: 0o600), maximumRequests: nil,
+                        idleTimeout: Wait.limit) : nil,
                 health: local, appleProduction: options.hasDoors ? local : nil,
                 appleSandbox: options.hasDoors ? local : nil),
             apple: AppleConfiguration(

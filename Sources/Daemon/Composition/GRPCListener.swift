@@ -9,24 +9,30 @@ import ServiceLifecycle
 import Synchronization
 
 extension Listeners {
-    /// Binds the listener for gRPC: the same routes as `api`, behind another protocol.
-    func addGRPC(to bound: inout Bound) async throws {
-        let name = "grpc"
-        guard let settings = configuration.listeners.grpc else { return }
+    /// Whose routes a listener for gRPC serves: those of the listener of this name that speaks HTTP.
+    enum Face: String {
+        case api, admin
+    }
+
+    /// Binds a listener for gRPC: the same routes as another listener, behind another protocol.
+    func addGRPC(_ name: String, _ settings: ListenerSettings?, of face: Face, to bound: inout Bound) async throws {
+        guard let settings else { return }
         let options = RequestHandler.CurrentOptions(options(name, settings))
+        let authenticator = face == .api ? Authenticator(services.access) : nil
         let handler = RequestHandler(
-            options, routes: Routes.api(services), authenticator: Authenticator(services.access), metrics: metrics,
+            options, routes: face == .api ? apiRoutes : adminRoutes, authenticator: authenticator, metrics: metrics,
             now: services.clock.now, makeRequestID: requestIDs.make, logger: logger)
         var listenerConfiguration = ListenerConfiguration(name, settings)
-        listenerConfiguration.sharesRequestsByCaller = true
+        listenerConfiguration.sharesRequestsByCaller = authenticator != nil
         let listener = Listener(
             configuration: listenerConfiguration, eventLoopGroup: eventLoops, turns: turns,
             inheriting: inherited[name], logger: logger)
         let times = listenerConfiguration
         let serving = GRPCServing<StreamedConnection>(
-            .init(listener: "api", reflects: settings.reflection) {
+            .init(listener: face.rawValue, reflects: face == .admin || settings.reflection) {
                 GRPCLimits(
-                    maximumMessageBytes: options.value.maximumBodyBytes, readTime: times.requestReadTimeout,
+                    maximumMessageBytes: options.value.maximumBodyBytes,
+                    maximumMetadataBytes: min(listener.maximumHeaderBytes, GRPCLimits.mostMetadataBytes), readTime: times.requestReadTimeout,
                     writeTime: times.responseWriteTimeout)
             }, try ProtoContract.current(), isReady: health.isReady, eventLoopGroup: eventLoops, logger: logger
         ) { request, channel, connection in

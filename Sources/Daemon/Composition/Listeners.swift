@@ -47,21 +47,27 @@ struct Listeners {
             Routes.health(health) { text.render($0) }
         }
         try await add("admin", listeners.admin, to: &bound, authenticator: nil) {
-            Routes.admin(services, health: health, reloader: reloader)
+            adminRoutes
         }
+        try await addGRPC("grpcAdmin", listeners.grpcAdmin, of: .admin, to: &bound)
         try await add(
             "api", listeners.api, to: &bound, authenticator: Authenticator(services.access)
         ) {
-            Routes.api(services)
+            apiRoutes
         }
+        try await addGRPC("grpc", listeners.grpc, of: .api, to: &bound)
         try await add("webhook", listeners.webhook, to: &bound, authenticator: nil) {
             Routes.webhook(services)
         }
         try await addAppleProxy("appleProduction", listeners.appleProduction, to: .production, in: &bound)
         try await addAppleProxy("appleSandbox", listeners.appleSandbox, to: .sandbox, in: &bound)
-        try await addGRPC(to: &bound)
         return bound
     }
+
+    /// What operators may ask for.
+    var adminRoutes: [Route] { Routes.admin(services, health: health, reloader: reloader) }
+    /// What internal services may ask for.
+    var apiRoutes: [Route] { Routes.api(services) }
 
     private func add(
         _ name: String, _ settings: ListenerSettings?, to bound: inout Bound, authenticator: Authenticator?,
@@ -141,7 +147,7 @@ struct Listeners {
     func options(_ name: String, _ settings: ListenerSettings) -> RequestHandler.Options {
         var options = RequestHandler.Options(
             name: name, maximumBodyBytes: settings.maximumBodyBytes, deadline: configuration.apple.deadline,
-            trustedProxies: settings.trustedProxies, isForOperators: name == "admin")
+            trustedProxies: settings.trustedProxies, isForOperators: ["admin", "grpcAdmin"].contains(name))
         options.tracing = tracing
         return options
     }

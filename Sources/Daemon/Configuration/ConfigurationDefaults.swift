@@ -41,12 +41,14 @@ package enum ConfigurationDefaults {
         static let webhook = ListenerChoice.at(.tcp(host: "127.0.0.1", port: 8081))
         /// `listeners.admin.address`, and `listeners.admin.mode`, which any other Unix socket has too.
         static let admin = ListenerChoice.at(.unix(path: "/run/purser/admin.sock", mode: 0o600))
+        /// `listeners.grpcAdmin.address`: off unless somebody wants it; a Unix socket like that of `admin`.
+        static let grpcAdmin = ListenerChoice.none
         /// `listeners.health.address`.
         static let health = ListenerChoice.at(.tcp(host: "127.0.0.1", port: 9090))
         /// `listeners.appleProduction.address` and `listeners.appleSandbox.address`: off unless somebody wants them.
         static let appleProxy = ListenerChoice.none
 
-        /// `listeners.grpc.reflection`.
+        /// `listeners.grpc.reflection`; operators may always ask what there is to call.
         package static let reflection = false
         /// `listeners.….tls.clientCertificates`, where `clientCertificateAuthorities` is given.
         static let clientCertificates = ClientCertificateDemand.required

@@ -12,6 +12,8 @@ package struct ListenersConfiguration: Sendable, Equatable {
     package let webhook: ListenerSettings?
     /// For operators: details of health, keys, callers, repairs; a Unix socket, always.
     package let admin: ListenerSettings?
+    /// For operators' programs that speak gRPC: the same as `admin`, and a Unix socket too.
+    package let grpcAdmin: ListenerSettings?
     /// For orchestrators: `/livez`, `/readyz` and `/metrics`.
     package let health: ListenerSettings?
     /// For programs written for Apple's production server.
@@ -23,7 +25,7 @@ package struct ListenersConfiguration: Sendable, Equatable {
     private static let listeners: [(name: String, settings: @Sendable (ListenersConfiguration) -> ListenerSettings?)] =
         [
             ("api", { $0.api }), ("grpc", { $0.grpc }), ("webhook", { $0.webhook }), ("admin", { $0.admin }),
-            ("health", { $0.health }), ("appleProduction", { $0.appleProduction }),
+            ("grpcAdmin", { $0.grpcAdmin }), ("health", { $0.health }), ("appleProduction", { $0.appleProduction }),
             ("appleSandbox", { $0.appleSandbox }),
         ]
 
@@ -32,13 +34,14 @@ package struct ListenersConfiguration: Sendable, Equatable {
 
     package init(
         api: ListenerSettings? = nil, grpc: ListenerSettings? = nil, webhook: ListenerSettings? = nil,
-        admin: ListenerSettings? = nil, health: ListenerSettings? = nil, appleProduction: ListenerSettings? = nil,
-        appleSandbox: ListenerSettings? = nil
+        admin: ListenerSettings? = nil, grpcAdmin: ListenerSettings? = nil, health: ListenerSettings? = nil,
+        appleProduction: ListenerSettings? = nil, appleSandbox: ListenerSettings? = nil
     ) {
         self.api = api
         self.grpc = grpc
         self.webhook = webhook
         self.admin = admin
+        self.grpcAdmin = grpcAdmin
         self.health = health
         self.appleProduction = appleProduction
         self.appleSandbox = appleSandbox
@@ -107,7 +110,8 @@ extension ConfigurationParser {
                 "api", default: Defaults.api, maximumBodyBytes: Defaults.apiMaximumBodyBytes),
             grpc: listener("grpc", default: Defaults.grpc, maximumBodyBytes: Defaults.apiMaximumBodyBytes),
             webhook: listener("webhook", default: Defaults.webhook),
-            admin: admin(),
+            admin: operators("admin", default: Defaults.admin),
+            grpcAdmin: operators("grpcAdmin", default: Defaults.grpcAdmin),
             health: listener("health", default: Defaults.health, facesCallers: false),
             appleProduction: door("appleProduction"), appleSandbox: door("appleSandbox"))
         checkExposure(of: listeners.api, "api", because: "callers' tokens would cross the network in clear text")
@@ -125,22 +129,22 @@ extension ConfigurationParser {
         return listeners
     }
 
-    /// Reads the operators' listener, which nothing guards but the permissions of its socket's file.
-    private mutating func admin() -> ListenerSettings? {
-        let settings = listener("admin", default: ConfigurationDefaults.Listeners.admin, facesCallers: false)
+    /// Reads a listener of the operators', which nothing guards but the permissions of its socket's file.
+    private mutating func operators(_ name: String, default choice: ListenerChoice) -> ListenerSettings? {
+        let settings = listener(name, default: choice, facesCallers: false)
         if let settings, !settings.address.isUnix {
             report(
-                place(of: ["listeners", "admin", "address"]), key: "listeners.admin.address",
+                place(of: ["listeners", name, "address"]), key: "listeners.\(name).address",
                 """
                 Operators come over a Unix socket only, whose peers the kernel names; a TCP address is no longer taken. Write \
-                `address: "unix:/run/purser/admin.sock"` or leave the key out; on another machine, run `purser` there \
+                `address: "unix:/run/purser/\(name).sock"` or leave the key out; on another machine, run `purser` there \
                 (`ssh HOST purser …`). docs/operations.md#update tells more.
                 """)
         }
         for key in ["certificateChain", "privateKey", "clientCertificateAuthorities", "clientCertificates"]
-        where isGiven(["listeners", "admin", "tls", key]) {
+        where isGiven(["listeners", name, "tls", key]) {
             report(
-                place(of: ["listeners", "admin", "tls", key]), key: "listeners.admin.tls.\(key)",
+                place(of: ["listeners", name, "tls", key]), key: "listeners.\(name).tls.\(key)",
                 "Operators come over a Unix socket only, which has no TLS; leave `tls` out. docs/operations.md#update"
             )
         }

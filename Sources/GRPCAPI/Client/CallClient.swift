@@ -71,15 +71,21 @@ package struct CallClient: Sendable {
         }
     }
 
-    /// Calls a method with one JSON object, and hands on the JSON of each answer.
+    /// The message that says what a JSON object says, and the path of the method that takes it.
     ///
-    /// `path`: `purser.v1.CasesService/ListCases`, or the method's name alone.
+    /// `path`: as ``call(_:json:metadata:timeout:_:)`` takes it.
     ///
     /// - Throws: `CallClientError`.
-    package func call(
-        _ path: String, json: [UInt8], metadata: [(name: String, value: String)] = [], timeout: Duration? = nil,
-        _ take: @escaping @Sendable ([UInt8]) async throws -> Void
-    ) async throws -> Ending {
+    package static func message(
+        for path: String, json: [UInt8], _ contract: ProtoContract
+    ) throws(CallClientError) -> (path: String, bytes: [UInt8]) {
+        let (method, bytes) = try encode(json, for: path, contract)
+        return (method.path, bytes)
+    }
+
+    private static func encode(
+        _ json: [UInt8], for path: String, _ contract: ProtoContract
+    ) throws(CallClientError) -> (method: ProtoMethod, bytes: [UInt8]) {
         guard let method = contract.methods.first(where: { $0.path == path || $0.name == path }) else {
             throw CallClientError(description: "there is no method \(path)")
         }
@@ -89,8 +95,20 @@ package struct CallClient: Sendable {
         } catch {
             throw CallClientError(description: "the request is no JSON object: \(error)")
         }
+        return (method, MessageWriter(contract).bytes(of: object, as: method.input))
+    }
+
+    /// Calls a method with one JSON object, and hands on the JSON of each answer.
+    ///
+    /// `path`: `purser.v1.CasesService/ListCases`, or the method's name alone.
+    ///
+    /// - Throws: `CallClientError`.
+    package func call(
+        _ path: String, json: [UInt8], metadata: [(name: String, value: String)] = [], timeout: Duration? = nil,
+        _ take: @escaping @Sendable ([UInt8]) async throws -> Void
+    ) async throws -> Ending {
         let contract = contract
-        let message = MessageWriter(contract).bytes(of: object, as: method.input)
+        let (method, message) = try Self.encode(json, for: path, contract)
         return try await call(method.path, message, metadata: metadata, timeout: timeout) { answer in
             var reader = MessageReader(contract)
             guard let parsed = reader.parse(answer, method.output) else {

@@ -8,7 +8,10 @@ import NIOHTTP2
 package struct GRPCLimits: Sendable {
     /// The longest message of a client, in bytes.
     package var maximumMessageBytes: Int
-    /// The most bytes of a call's metadata, names and values together; the transport takes 16 KiB at most.
+    /// The most bytes of metadata that the transport takes, names and values together.
+    package static let mostMetadataBytes = 16 << 10
+
+    /// The most bytes of a call's metadata, names and values together; at most ``mostMetadataBytes``.
     package var maximumMetadataBytes: Int
     /// How long a client may take to send its message.
     package var readTime: Duration
@@ -16,7 +19,7 @@ package struct GRPCLimits: Sendable {
     package var writeTime: Duration
 
     package init(
-        maximumMessageBytes: Int, maximumMetadataBytes: Int = 16 << 10, readTime: Duration = .seconds(15),
+        maximumMessageBytes: Int, maximumMetadataBytes: Int = mostMetadataBytes, readTime: Duration = .seconds(15),
         writeTime: Duration = .seconds(60)
     ) {
         self.maximumMessageBytes = maximumMessageBytes

@@ -32,7 +32,7 @@ struct ProbeCommand: AsyncParsableCommand {
     private static let probes: [any Probe.Type] = [
         VerificationProbe.self, UpstreamProbe.self, TokenMintProbe.self, CommitProbe.self, LoadProbe.self,
         FillProbe.self,
-        ReceiptProbe.self,
+        ReceiptProbe.self, GRPCLoadProbe.self,
     ]
 
     @Argument(help: "The name of the loop.")

@@ -7,6 +7,7 @@ struct PurserDaemon: Sendable {
     struct Ports: Sendable {
         let api: Int
         let webhook: Int
+        let grpc: Int
     }
 
     let ports: Ports
@@ -25,7 +26,8 @@ struct PurserDaemon: Sendable {
     static func start(
         _ configuration: PurserConfiguration, upstream: Int, in bench: Bench
     ) async throws -> PurserDaemon {
-        let ports = Ports(api: try Loopback.freePort(), webhook: try Loopback.freePort())
+        let ports = Ports(
+            api: try Loopback.freePort(), webhook: try Loopback.freePort(), grpc: try Loopback.freePort())
         let file = bench.folder.appending(path: "\(configuration.name).yaml")
         try configuration.yaml(ports, upstream: upstream, in: bench).write(to: file, atomically: true, encoding: .utf8)
         let socket = try ReadySocket()
@@ -63,6 +65,9 @@ struct PurserConfiguration: Sendable {
     var apps = Self.measuredApps
     /// Whether deliveries may go to Apple; otherwise they stay queued, because the limit is as low as it can be.
     var sends = true
+
+    /// Whether it speaks gRPC besides.
+    var speaksGRPC = false
 
     /// The caller's token.
     static let token = "prs_" + String(repeating: "purserbench", count: 4)
@@ -104,6 +109,7 @@ struct PurserConfiguration: Sendable {
             log: { level: error }
             listeners:
               api: { address: "127.0.0.1:\(ports.api)" }
+              grpc: { address: \(speaksGRPC ? "\"127.0.0.1:\(ports.grpc)\"" : "none") }
               webhook: { address: "127.0.0.1:\(ports.webhook)" }
               admin: { address: none }
               health: { address: none }

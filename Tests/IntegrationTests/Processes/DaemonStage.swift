@@ -330,6 +330,7 @@ struct DaemonStage: Sendable {
               grpc: { address: "unix:\(socket("grpc"))", idleTimeout: \(Wait.seconds)s, reflection: true }
               webhook: { address: "127.0.0.1:\(webhookPort)"\(tls) }
               admin: { address: "unix:\(socket("admin"))" }
+              grpcAdmin: { address: "unix:\(socket("grpc-admin"))", idleTimeout: \(Wait.seconds)s }
               health: { address: "unix:\(socket("health"))" }
             apple:
               rootCertificates: ["\(folder.path)/root.der"]
