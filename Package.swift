@@ -240,8 +240,8 @@ let package = Package(
         .testTarget(
             name: "FuzzTests",
             dependencies: [
-                "AppReceipt", "AppStoreAPI", "Curl", "Domain", "HTTPAPI", "JOSE", "JSON", "OpenSSL", "TestSupport",
-                "TraceContext", httpTypes,
+                "AppReceipt", "AppStoreAPI", "Curl", "Domain", "GRPCAPI", "HTTPAPI", "JOSE", "JSON", "OpenSSL",
+                "TestSupport", "TraceContext", httpTypes,
             ],
             exclude: ["Resources"]),
         .testTarget(

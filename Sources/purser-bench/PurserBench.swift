@@ -10,7 +10,8 @@ struct PurserBench: AsyncParsableCommand {
             Starts everything itself on free ports of the loopback interface: the service on one core, load and upstream on \
             another. docs/performance.md says what each row measures and how to read the table.
             """,
-        subcommands: [RunCommand.self, ProbeCommand.self, FloorCommand.self, HelloCommand.self], defaultSubcommand: RunCommand.self)
+        subcommands: [RunCommand.self, ProbeCommand.self, FloorCommand.self, HelloCommand.self],
+        defaultSubcommand: RunCommand.self)
 }
 
 /// The command `purser-bench`, which measures and prints the table.

@@ -12,6 +12,7 @@ struct FuzzTarget: Sendable {
 
     static let all =
         jsonTargets + joseTargets + certificateTargets + receiptTargets + requestTargets + appleTargets
+        + messageTargets
 
     /// The folder with a folder for each target.
     static let corpus = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Resources/corpus")

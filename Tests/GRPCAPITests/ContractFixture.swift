@@ -22,7 +22,8 @@ enum ContractFixture {
     static func bytes(_ json: String, as message: String) throws -> [UInt8] {
         let contract = try contract.get()
         let place = try #require(contract.message(named: "purser.v1.\(message)"), "no message \(message)")
-        return MessageWriter(contract).bytes(of: try JSONScanner.members(of: Array(json.utf8)), as: place)
+        var writer = MessageWriter(contract)
+        return writer.bytes(of: try JSONScanner.members(of: Array(json.utf8)), as: place)
     }
 
     /// The JSON of a message, and what was wrong with it.

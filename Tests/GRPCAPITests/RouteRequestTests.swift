@@ -11,7 +11,8 @@ struct RouteRequestTests {
     ) throws -> RouteRequest {
         let contract = try ContractFixture.contract.get()
         let method = try ContractFixture.method(name)
-        let message = MessageWriter(contract).bytes(
+        var writer = MessageWriter(contract)
+        let message = writer.bytes(
             of: try JSONScanner.members(of: Array(json.utf8)), as: method.input)
         return RouteRequestReader(contract).request(message, method, metadata)
     }

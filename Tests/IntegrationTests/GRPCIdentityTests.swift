@@ -73,6 +73,11 @@ struct GRPCIdentityTests {
             #expect(cases.status == 1 && cases.output.isEmpty)
             #expect(cases.errorOutput.hasPrefix("PERMISSION_DENIED: ") && cases.errorOutput.contains("MISSING_SCOPE"))
             #expect(try await DaemonStage.program(["call", "Nothing"] + place).status == 65)
+            // A misspelt word must not become a wider question.
+            for (request, word) in [(#"{"ap":"coins"}"#, "`ap`"), (#"{"app":"coins","state":["opne"]}"#, "`opne`")] {
+                let misspelt = try await DaemonStage.program(["call", "ListCases", request] + place)
+                #expect(misspelt.status == 65 && misspelt.errorOutput.contains(word), "\(misspelt)")
+            }
             let token = stage.folder.appending(path: "token").path
             try Data("prs_secret".utf8).write(to: URL(filePath: token))
             let clear = try await DaemonStage.program(

@@ -32,7 +32,8 @@ extension Listeners {
             .init(listener: face.rawValue, reflects: face == .admin || settings.reflection) {
                 GRPCLimits(
                     maximumMessageBytes: options.value.maximumBodyBytes,
-                    maximumMetadataBytes: min(listener.maximumHeaderBytes, GRPCLimits.mostMetadataBytes), readTime: times.requestReadTimeout,
+                    maximumMetadataBytes: min(listener.maximumHeaderBytes, GRPCLimits.mostMetadataBytes),
+                    readTime: times.requestReadTimeout,
                     writeTime: times.responseWriteTimeout)
             }, try ProtoContract.current(), isReady: health.isReady, eventLoopGroup: eventLoops, logger: logger
         ) { request, channel, connection in

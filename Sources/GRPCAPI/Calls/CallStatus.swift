@@ -72,7 +72,8 @@ struct CallStatusWriter: Sendable {
         }
         // The whole of it, if it is not too long.
         if let problem {
-            let bytes = MessageWriter(contract).bytes(of: object, as: problem)
+            var writer = MessageWriter(contract)
+            let bytes = writer.bytes(of: object, as: problem)
             if details.bytes.count + bytes.count <= Self.maximumBytes {
                 append(bytes, "purser.v1.Problem", to: &details)
             }

@@ -55,7 +55,8 @@ struct EventWatch<Connection: GRPCConnection>: CallHandler {
             hasBegun = true
             let events = page["events"]?.array ?? []
             for event in events.compactMap(\.object) {
-                try await answers.send(MessageWriter(caller.contract).bytes(of: event, as: method.output))
+                var writer = MessageWriter(caller.contract)
+                try await answers.send(writer.bytes(of: event, as: method.output))
             }
             // Nobody ends a wait early but a server that is about to go, and says so soon.
             if events.isEmpty, wait > 0, started.duration(to: .now) < Self.shortest {

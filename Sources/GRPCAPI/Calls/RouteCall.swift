@@ -67,7 +67,8 @@ struct RouteCall<Connection: GRPCConnection>: CallHandler {
             return try await answers.end(
                 CallStatus(code: .internalError, message: "Internal error."), requestID: requestID)
         }
-        let bytes = MessageWriter(caller.contract).bytes(of: object, as: method.output)
+        var writer = MessageWriter(caller.contract)
+        let bytes = writer.bytes(of: object, as: method.output)
         try await answers.answer(Self.metadata(of: answer), bytes)
     }
 

@@ -73,18 +73,18 @@ package struct CallClient: Sendable {
 
     /// The message that says what a JSON object says, and the path of the method that takes it.
     ///
-    /// `path`: as ``call(_:json:metadata:timeout:_:)`` takes it.
+    /// `path`: as ``call(_:json:metadata:timeout:isStrict:_:)`` takes it.
     ///
     /// - Throws: `CallClientError`.
     package static func message(
         for path: String, json: [UInt8], _ contract: ProtoContract
     ) throws(CallClientError) -> (path: String, bytes: [UInt8]) {
-        let (method, bytes) = try encode(json, for: path, contract)
+        let (method, bytes) = try encode(json, for: path, contract, isStrict: true)
         return (method.path, bytes)
     }
 
     private static func encode(
-        _ json: [UInt8], for path: String, _ contract: ProtoContract
+        _ json: [UInt8], for path: String, _ contract: ProtoContract, isStrict: Bool
     ) throws(CallClientError) -> (method: ProtoMethod, bytes: [UInt8]) {
         guard let method = contract.methods.first(where: { $0.path == path || $0.name == path }) else {
             throw CallClientError(description: "there is no method \(path)")
@@ -95,20 +95,27 @@ package struct CallClient: Sendable {
         } catch {
             throw CallClientError(description: "the request is no JSON object: \(error)")
         }
-        return (method, MessageWriter(contract).bytes(of: object, as: method.input))
+        var writer = MessageWriter(contract)
+        let bytes = writer.bytes(of: object, as: method.input)
+        // What is not said in the message would be passed over in silence, where a route refuses what it does not know.
+        guard !isStrict || writer.lost.isEmpty else {
+            throw CallClientError(description: writer.lost.joined(separator: "; "))
+        }
+        return (method, bytes)
     }
 
     /// Calls a method with one JSON object, and hands on the JSON of each answer.
     ///
-    /// `path`: `purser.v1.CasesService/ListCases`, or the method's name alone.
+    /// `path`: `purser.v1.CasesService/ListCases`, or the method's name alone. `isStrict`: whether it is an error that something of the
+    /// object has no place in the method's message, which else is left out.
     ///
     /// - Throws: `CallClientError`.
     package func call(
         _ path: String, json: [UInt8], metadata: [(name: String, value: String)] = [], timeout: Duration? = nil,
-        _ take: @escaping @Sendable ([UInt8]) async throws -> Void
+        isStrict: Bool = true, _ take: @escaping @Sendable ([UInt8]) async throws -> Void
     ) async throws -> Ending {
         let contract = contract
-        let (method, message) = try Self.encode(json, for: path, contract)
+        let (method, message) = try Self.encode(json, for: path, contract, isStrict: isStrict)
         return try await call(method.path, message, metadata: metadata, timeout: timeout) { answer in
             var reader = MessageReader(contract)
             guard let parsed = reader.parse(answer, method.output) else {

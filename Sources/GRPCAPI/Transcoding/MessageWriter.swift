@@ -4,20 +4,22 @@ import JSON
 /// Turns what routes answer in JSON into messages.
 ///
 /// Null and what is left out are the same: a field that is not there. A member that the contract does not know goes where a
-/// message keeps such members, which Apple's payloads do, and else is left out; a test holds that no answer of ours has one.
+/// message keeps such members, which Apple's payloads do, and else is ``lost``; a test holds that no answer of ours has one.
 struct MessageWriter: Sendable {
     let contract: ProtoContract
+    /// What has found no place in a message, in words.
+    private(set) var lost: [String] = []
 
     init(_ contract: ProtoContract) { self.contract = contract }
 
     /// The message that an object stands for.
-    func bytes(of object: JSONMembers, as message: Int) -> [UInt8] {
+    mutating func bytes(of object: JSONMembers, as message: Int) -> [UInt8] {
         var writer = WireWriter(capacity: object.rawBytes.count)
         write(object, as: message, to: &writer)
         return writer.bytes
     }
 
-    private func write(_ object: JSONMembers, as message: Int, to writer: inout WireWriter) {
+    private mutating func write(_ object: JSONMembers, as message: Int, to writer: inout WireWriter) {
         let type = contract.messages[message]
         if type.wellKnown == .object { return WellKnownWriter.write(object: object, to: &writer) }
         for (name, value) in object where !value.isNull {
@@ -27,8 +29,10 @@ struct MessageWriter: Sendable {
     }
 
     /// Keeps a member that is none of the message's, or of another type than it should be.
-    private func keep(_ name: String, _ value: JSONSlice, _ type: ProtoMessage, to writer: inout WireWriter) {
-        guard let additional = type.additional else { return }
+    private mutating func keep(_ name: String, _ value: JSONSlice, _ type: ProtoMessage, to writer: inout WireWriter) {
+        guard let additional = type.additional else {
+            return lost.append("`\(name)` is no field of \(type.fullName), or has a value of another type")
+        }
         writer.field(type.fields[additional].number) { entry in
             entry.field(WellKnownNumber.key, text: name)
             entry.field(WellKnownNumber.value, bytes: value.rawBytes)
@@ -36,7 +40,7 @@ struct MessageWriter: Sendable {
     }
 
     /// Writes a field; false when the value is of no type that it could have.
-    private func write(_ value: JSONSlice, _ field: ProtoField, to writer: inout WireWriter) -> Bool {
+    private mutating func write(_ value: JSONSlice, _ field: ProtoField, to writer: inout WireWriter) -> Bool {
         if case .message(let inner) = field.kind, contract.messages[inner].isMapEntry {
             guard let object = value.object else { return false }
             let fields = contract.messages[inner].fields
@@ -53,7 +57,7 @@ struct MessageWriter: Sendable {
         return write(elements, field, to: &writer)
     }
 
-    private func write(_ elements: [JSONSlice], _ field: ProtoField, to writer: inout WireWriter) -> Bool {
+    private mutating func write(_ elements: [JSONSlice], _ field: ProtoField, to writer: inout WireWriter) -> Bool {
         guard !elements.isEmpty else { return true }
         switch field.kind {
         case .boolean, .int32, .int64, .double, .enumeration:
@@ -68,7 +72,8 @@ struct MessageWriter: Sendable {
             writer.field(field.number, bytes: packed.bytes)
             return true
         case .text, .bytes, .message, .other:
-            return elements.allSatisfy { writeOne($0, field, isInList: true, to: &writer) }
+            for element in elements where !writeOne(element, field, isInList: true, to: &writer) { return false }
+            return true
         }
     }
 
@@ -77,20 +82,26 @@ struct MessageWriter: Sendable {
         case fixed64(UInt64)
     }
 
-    private func scalar(_ value: JSONSlice, _ kind: ProtoField.Kind) -> Scalar? {
+    private mutating func scalar(_ value: JSONSlice, _ kind: ProtoField.Kind) -> Scalar? {
         switch kind {
         case .boolean: value.bool.map { .varint($0 ? 1 : 0) }
         case .int64: value.int64.map { .varint(UInt64(bitPattern: $0)) }
         case .int32: value.int64.flatMap { Int32(exactly: $0) }.map { .varint(UInt64(bitPattern: Int64($0))) }
         case .double: value.double.map { .fixed64($0.bitPattern) }
         case .enumeration(let place):
-            value.string.map { .varint(UInt64(UInt32(bitPattern: contract.enums[place].number(of: $0) ?? 0))) }
+            value.string.map { .varint(UInt64(UInt32(bitPattern: number(of: $0, in: contract.enums[place])))) }
         case .text, .bytes, .message, .other: nil
         }
     }
 
+    private mutating func number(of text: String, in values: ProtoEnum) -> Int32 {
+        if let number = values.number(of: text) { return number }
+        lost.append("`\(text)` is no value of \(values.fullName)")
+        return 0
+    }
+
     /// Writes one value; what is false, zero or empty only where that can be told from nothing.
-    private func writeOne(
+    private mutating func writeOne(
         _ value: JSONSlice, _ field: ProtoField, isInList: Bool, to writer: inout WireWriter
     ) -> Bool {
         let writesEmpty = field.hasPresence || isInList
@@ -118,7 +129,7 @@ struct MessageWriter: Sendable {
         return true
     }
 
-    private func write(_ value: JSONSlice, message: Int, _ number: Int, to writer: inout WireWriter) -> Bool {
+    private mutating func write(_ value: JSONSlice, message: Int, _ number: Int, to writer: inout WireWriter) -> Bool {
         let type = contract.messages[message]
         if type.wellKnown == .timestamp {
             guard let text = value.string, let (seconds, nanoseconds) = TimestampText.parse(text) else { return false }

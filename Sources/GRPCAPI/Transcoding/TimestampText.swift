@@ -59,6 +59,7 @@ enum TimestampText {
         }
         guard bytes.isEmpty else { return nil }
         let seconds = Self.day(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        guard range.contains(seconds) else { return nil }
         return (seconds, nanoseconds)
     }
 

@@ -27,32 +27,47 @@ struct GRPCLoadProbe: Probe {
     let seconds: Double
 
     func run() async throws -> Outcome {
-        let messages = try RequestFile.read(messages)
-        let next = Atomic(0)
+        let calls = Calls(messages: try RequestFile.read(messages))
         let clock = ContinuousClock()
-        let calls = Mutex<[(status: String, milliseconds: Double)]>([])
         let start = clock.now
+        let end = start.advanced(by: .seconds(seconds))
         try await withThrowingTaskGroup(of: Void.self) { group in
-            for _ in 0..<connections {
-                group.addTask {
-                    try await CallClient.with(.init(.tcp(host: "127.0.0.1", port: port))) { client in
-                        while start.duration(to: clock.now) < .seconds(seconds) {
-                            let message = messages[next.add(1, ordering: .relaxed).oldValue % messages.count]
-                            let begun = clock.now
-                            let ending = try await client.call(method, message, metadata: metadata) { _ in }
-                            let time = begun.duration(to: clock.now).inSeconds * 1000
-                            calls.withLock { $0.append((ending.code, time)) }
-                        }
-                    }
-                }
-            }
+            for _ in 0..<connections { group.addTask { try await callOnConnection(calls, until: end) } }
             try await group.waitForAll()
         }
-        let seconds = start.duration(to: clock.now).inSeconds
-        let ended = calls.withLock(\.self)
+        let ended = calls.ended
         return Outcome(
-            seconds: seconds, statuses: Dictionary(ended.map { ($0.status, 1) }, uniquingKeysWith: +),
+            seconds: start.duration(to: clock.now).inSeconds,
+            statuses: Dictionary(ended.map { ($0.status, 1) }, uniquingKeysWith: +),
             median: Spread(ended.filter { $0.status == "OK" }.map(\.milliseconds))?.median ?? 0)
+    }
+
+    private func callOnConnection(_ calls: Calls, until end: ContinuousClock.Instant) async throws {
+        let (clock, method, metadata) = (ContinuousClock(), method, metadata)
+        try await CallClient.with(.init(.tcp(host: "127.0.0.1", port: port))) { client in
+            while clock.now < end {
+                let begun = clock.now
+                let ending = try await client.call(method, calls.next(), metadata: metadata) { _ in }
+                calls.note(ending.code, begun.duration(to: clock.now))
+            }
+        }
+    }
+
+    /// What all connections have in common.
+    private final class Calls: Sendable {
+        typealias Ended = (status: String, milliseconds: Double)
+
+        private let messages: [[UInt8]]
+        private let nextIndex = Atomic(0)
+        private let all = Mutex<[Ended]>([])
+
+        init(messages: [[UInt8]]) { self.messages = messages }
+
+        var ended: [Ended] { all.withLock(\.self) }
+
+        func next() -> [UInt8] { messages[nextIndex.add(1, ordering: .relaxed).oldValue % messages.count] }
+
+        func note(_ status: String, _ time: Duration) { all.withLock { $0.append((status, time.inSeconds * 1000)) } }
     }
 
     private var metadata: [(name: String, value: String)] {

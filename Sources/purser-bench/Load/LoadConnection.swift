@@ -69,6 +69,12 @@ struct LoadConnection {
         return .answer(head.status)
     }
 
+    /// The beginning of the last answer's content, to tell why it is no success.
+    var content: String {
+        guard let head = try? Self.head(of: received) else { return "" }
+        return String(decoding: received.dropFirst(head.count).prefix(300), as: UTF8.self)
+    }
+
     /// Status and lengths of an answer, once its head is there.
     private static func head(
         of bytes: [UInt8]

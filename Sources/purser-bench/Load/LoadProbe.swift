@@ -18,7 +18,11 @@ struct LoadProbe: Probe {
         let unsent: Int
         /// Connections that ended without an answer.
         let broken: Int
+        /// The beginning of the first answer that was no success; nil if all were.
+        let refusal: String?
 
+        /// What came of it when it should have been nothing but successes.
+        var trouble: String { "\(answers), \(broken) not at all\(refusal.map { "; the first: \($0)" } ?? "")" }
         var successes: Int { answers.filter { (200..<300).contains($0.key) }.map(\.value).reduce(0, +) }
         var total: Int { answers.values.reduce(0, +) }
         var successesPerSecond: Double { Double(successes) / seconds }
@@ -60,6 +64,7 @@ struct LoadSender {
     private var times: [UInt32] = []
     private var unsent = 0
     private var broken = 0
+    private var refusal: String?
     private var lastAnswer: ContinuousClock.Instant?
 
     init(plan: LoadProbe, requests: [[UInt8]]) {
@@ -151,6 +156,8 @@ struct LoadSender {
             if (200..<300).contains(status) {
                 let time = connections[index].sentAt.duration(to: now).inSeconds * 1e6
                 times.append(UInt32(clamping: Int(time)))
+            } else if refusal == nil {
+                refusal = connections[index].content
             }
             busy -= 1
             idle.append(index)
@@ -172,6 +179,6 @@ struct LoadSender {
         }
         return LoadProbe.Outcome(
             seconds: seconds, answers: answers, median: percentile(0.5), percentile99: percentile(0.99),
-            unsent: unsent, broken: broken + busy)
+            unsent: unsent, broken: broken + busy, refusal: refusal)
     }
 }

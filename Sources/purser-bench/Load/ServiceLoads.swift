@@ -23,7 +23,7 @@ struct FacadeLoad: Sendable {
             LoadProbe(port: daemon.ports.api, requests: try requestFile(), connections: 64, seconds: 60),
             core: bench.cores.load)
         guard outcome.successes == Wrk.identifierCount else {
-            throw BenchError("reads were answered \(outcome.answers), \(outcome.broken) not at all")
+            throw BenchError("reads were answered \(outcome.trouble)")
         }
     }
 
@@ -94,7 +94,7 @@ final class ConsumptionLoad: Sendable {
             core: bench.cores.load)
         let after = try daemon.usage()
         guard outcome.answers.keys.allSatisfy({ $0 == 202 || $0 == 200 }), outcome.broken == 0 else {
-            throw BenchError("consumption was answered \(outcome.answers), \(outcome.broken) not at all")
+            throw BenchError("consumption was answered \(outcome.trouble)")
         }
         return Sample(
             perSecond: outcome.successesPerSecond, median: outcome.median,

@@ -20,9 +20,11 @@ struct GRPCRow: Row {
             cost = Figure("\(place), processor time an answer", .microseconds)
             sum = Figure(
                 "\(place), processor time an answer", .microseconds,
-                reference: "a hello of grpc-swift's and the same by REST without a hello of HTTP", goal: .ratioAtMost(1.1))
+                reference: "hello of grpc-swift + REST - hello of HTTP",
+                goal: .ratioAtMost(1.1))
             hello = Figure(
-                "\(place), a hello by grpc-swift, processor time", .microseconds, reference: "a hello by HTTP/1.1 on NIO")
+                "\(place), a hello by grpc-swift, processor time", .microseconds,
+                reference: "a hello by HTTP/1.1 on NIO")
             threads = ThreadFigures(place)
         }
 
@@ -95,7 +97,8 @@ struct GRPCRow: Row {
             return try CallClient.message(
                 for: "GetTransaction",
                 json: Array(
-                    #"{"app":"\#(app)","transactionId":"\#(Wrk.firstIdentifier + index)","environment":"Sandbox"}"#.utf8),
+                    #"{"app":"\#(app)","transactionId":"\#(Wrk.firstIdentifier + index)","environment":"Sandbox"}"#.utf8
+                ),
                 contract)
         }
         let file = bench.folder.appending(path: "grpc.messages")

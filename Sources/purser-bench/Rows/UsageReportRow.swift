@@ -88,7 +88,7 @@ struct UsageReportRow: Row {
             core: bench.cores.load)
         let after = try daemon.usage()
         guard outcome.answers.keys.allSatisfy({ $0 == 200 }), outcome.successes > 0, outcome.broken == 0 else {
-            throw BenchError("usage was answered \(outcome.answers), \(outcome.broken) not at all")
+            throw BenchError("usage was answered \(outcome.trouble)")
         }
         // A batch of which every report was refused is a 200, too.
         try await check(first, daemon, bench)

@@ -70,7 +70,7 @@ struct WebhookRow: Row {
                 port: daemon.ports.webhook, requests: file.path, connections: Self.senders, seconds: Self.seconds),
             core: bench.cores.load)
         guard outcome.answers.keys.allSatisfy({ $0 == 200 }), outcome.broken == 0 else {
-            throw BenchError("notifications were answered \(outcome.answers), \(outcome.broken) not at all")
+            throw BenchError("notifications were answered \(outcome.trouble)")
         }
         try await daemon.process.settle()
         return Sample(

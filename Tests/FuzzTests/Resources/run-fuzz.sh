@@ -51,6 +51,9 @@ module Domain "Logging" $(sources Domain)
 # Without what needs the tracing library.
 module TraceContext "" Sources/TraceContext/TraceParent.swift
 module HTTPAPI "Domain HTTPTypes JSON" $(sources HTTPAPI/Parsing)
+# Without what needs the transport.
+module GRPCAPI "JSON" $(sources GRPCAPI/Wire) $(sources GRPCAPI/Descriptors) $(sources GRPCAPI/Transcoding) \
+    $(sources GRPCAPI/Generated)
 if [ -n "$(find "$build"/*.o $tests/*.swift "$tests/Resources/libFuzzer.swift" -newer "$build/fuzz" 2>&1)" ]; then
     echo "compiling the targets"
     swiftc "${flags[@]}" -module-name Fuzz "$tests"/FuzzTarget.swift "$tests"/*Targets.swift \
