@@ -71,11 +71,21 @@ private final class Source: GRPCConnectionSource {
 }
 
 /// Runs a listener and the protocol on its connections.
-private struct GRPCListenerService: Service {
-    let listener: Listener
-    let serve: @Sendable (_ whenReady: @escaping @Sendable () -> Void) async throws -> Void
+private final class GRPCListenerService: Service {
+    typealias Serve = @Sendable (_ whenReady: @escaping @Sendable () -> Void) async throws -> Void
+
+    private let listener: Listener
+    /// Let go of once it has run: the transport behind it must not outlive the event loops, to which it has something to say when
+    /// it goes.
+    private let serve: Mutex<Serve?>
+
+    init(listener: Listener, serve: @escaping Serve) {
+        self.listener = listener
+        self.serve = Mutex(serve)
+    }
 
     func run() async throws {
+        guard let serve = serve.withLock({ $0.take() }) else { return }
         let (isReady, continuation) = AsyncStream.makeStream(of: Void.self)
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
@@ -84,7 +94,7 @@ private struct GRPCListenerService: Service {
             }
             // Nothing is accepted before there are handlers for it.
             for await _ in isReady {}
-            group.addTask { try await listener.run() }
+            group.addTask { [listener] in try await listener.run() }
             try await group.waitForAll()
         }
     }
