@@ -103,6 +103,7 @@ extension Call {
             priority: terms.priority)
         var progress = Progress()
         while true {
+            await client.budget.prepare(budgeted)
             let leave: Leave
             do throws(CallFailure) {
                 guard let given = try self.leave(until: deadline, budgeted) else { return progress.result }
@@ -292,7 +293,7 @@ extension Call {
         switch trust {
         case .unbroken:
             trust = .replaced
-            client.tokens.refused(refused, for: terms.app)
+            if await client.tokens.mayReplace(refused) { client.tokens.refused(refused, for: terms.app) }
             if let fresh = try? client.tokens.token(for: terms.app), fresh.generation != refused.generation {
                 return nil
             }

@@ -37,6 +37,7 @@ struct TokenProbe: Sendable {
             app: app.slug, endpoint: request.operation.name, environment: environment, caller: BudgetedCall.ownWork,
             priority: .deadlineBound)
         for _ in 0..<Self.attempts {
+            await budget.prepare(call)
             let time = time()
             guard time > .zero, budget.admit(call) == .admitted else { return .nothing }
             do throws(CurlError) {

@@ -43,6 +43,8 @@ package actor KeyCustodian {
     var warnings: KeyWarningPolicy
     /// What the store has; nil before it was asked.
     private var saved: KeyStates?
+    /// When other copies' decisions were last looked for.
+    private var lookedAtStore: ContinuousClock.Instant?
     private var hasSavingFailed = false
     /// What was wrong with the directories at the last look.
     var directoryProblems: [String] = []
@@ -150,7 +152,10 @@ package actor KeyCustodian {
     ///
     /// To be called each second, and at the end. A failure is logged when it begins.
     package func save() async {
-        let save: @Sendable () async throws(ServiceError) -> Void = { await self.saveNow() }
+        let save: @Sendable () async throws(ServiceError) -> Void = {
+            await self.saveNow()
+            await self.lookAtStore()
+        }
         // It throws nothing of its own.
         try? await acts.run(save)
     }
@@ -185,8 +190,44 @@ package actor KeyCustodian {
 
     /// Keeps what was decided, before or after it takes effect.
     func keep(_ decided: KeyStates) async throws(ServiceError) {
-        try await store.replaceKeyStates(decided)
-        saved = decided
+        let kept = try await store.mergeKeyStates(decided, since: saved ?? decided)
+        saved = kept
+        if kept != decided { try await takeUp(kept, since: decided) }
+    }
+
+    // MARK: Other copies
+
+    /// How often other copies' decisions are looked for: with the second of ``save()`` they are in force everywhere within 5 s.
+    private static let storeInterval = Duration.seconds(2)
+
+    /// Takes up what other copies of the daemon have decided, imported and deleted.
+    private func lookAtStore() async {
+        let now = clock.monotonicNow()
+        guard store.isShared, lookedAtStore.map({ $0.duration(to: now) >= Self.storeInterval }) ?? true else { return }
+        lookedAtStore = now
+        do throws(ServiceError) {
+            let kept = try await store.keyStates()
+            let known = Set(ring.facts.filter { $0.source == .imported }.map(\.keyID))
+            let declared = Set(ring.facts.filter { $0.source != .imported }.map(\.keyID))
+            let stored = Set(try await store.importedKeys().map(\.keyID)).subtracting(declared)
+            guard kept != saved || stored != known else { return }
+            let base = saved ?? kept
+            saved = kept
+            try await takeUp(kept, since: base)
+            // What was revoked there forgets its key here, too.
+            if !directories.isEmpty { await lookAtDirectories(isFirst: false) }
+        } catch {
+            logger.debug("Other copies' keys cannot be looked for", metadata: ["cause": "\(error.cause ?? "")"])
+        }
+    }
+
+    /// Lets what others have decided take effect.
+    ///
+    /// `base`: what of it was known here.
+    private func takeUp(_ kept: KeyStates, since base: KeyStates) async throws(ServiceError) {
+        ring.decide { states, _ in states = states.merged(with: kept, since: base) }
+        try await openImportedKeys()
+        minter.forgetRetired(settings.apps.all)
     }
 
     /// Notes when this installation first had each key.

@@ -22,6 +22,8 @@ package struct TokenMinter: TokenSource, TokenIssuer {
     private let clock: ServiceClock
     private let audit: any AuditTrail
     private let slots: TokenSlots
+    /// Asks for the turn among the copies of the daemon; nil where there are no others.
+    private let turn: MintTurn?
     private let minted: Counter
     private let failed: Counter
     private let reused: Counter
@@ -29,8 +31,9 @@ package struct TokenMinter: TokenSource, TokenIssuer {
 
     package init(
         keys: KeyRing, policy: TokenPolicy = .standard, clock: ServiceClock, audit: any AuditTrail,
-        metrics: any MetricsFactory, logger: Logger
+        turn: MintTurn? = nil, metrics: any MetricsFactory, logger: Logger
     ) {
+        self.turn = turn
         self.keys = keys
         self.policy = policy
         self.clock = clock
@@ -76,6 +79,15 @@ package struct TokenMinter: TokenSource, TokenIssuer {
 
     package func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) -> Bool {
         keys.takeOver(standby.keyID, from: refused.keyID, for: app, at: clock.now())
+    }
+
+    package func mayReplace(_ token: BearerToken) async -> Bool {
+        guard let turn else { return true }
+        // Asked for only where this process may mint by itself, since the turn would last longer with each time.
+        guard slots.isMintDue(keyID: token.keyID, at: clock.monotonicNow(), interval: policy.refusalInterval) else {
+            return false
+        }
+        return await turn(token.keyID, policy.refusalInterval)
     }
 
     package func refused(_ token: BearerToken, for app: App) {
@@ -232,6 +244,9 @@ extension TokenMinter {
         }
     }
 }
+
+/// Takes the turn to mint a token for a key whose last one Apple has refused, for so long; false when another copy has it.
+package typealias MintTurn = @Sendable (_ keyID: String, _ duration: Duration) async -> Bool
 
 /// How long a token lives and how it is dated.
 ///

@@ -96,6 +96,11 @@ final class TokenSlots: Sendable {
         }
     }
 
+    /// Whether a refusal would be allowed to force a mint now.
+    func isMintDue(keyID: String, at instant: ContinuousClock.Instant, interval: Duration) -> Bool {
+        refusals.withLock { refusals in refusals[keyID].map { $0.duration(to: instant) >= interval } ?? true }
+    }
+
     /// Keeps uses that the audit had no room for; of more than there may be the oldest are forgotten.
     func keepUntold(_ uses: Uses) {
         untold.withLock { untold in

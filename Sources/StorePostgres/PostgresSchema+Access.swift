@@ -147,4 +147,25 @@ extension PostgresSchema {
             bundleId TEXT PRIMARY KEY
         );
         """
+
+    /// The table of migration 0011: what copies of the daemon may still call.
+    ///
+    /// SQLite has none of it.
+    static let budgetSlices = """
+        CREATE TABLE budgetSlice (
+            app TEXT NOT NULL,
+            endpoint TEXT NOT NULL,
+            environment TEXT NOT NULL,
+            -- `interactive` or `deadlineBound`.
+            priority TEXT NOT NULL,
+            copy TEXT NOT NULL,
+            -- Calls that the copy may make without another word.
+            calls BIGINT NOT NULL,
+            heldUntil BIGINT NOT NULL,
+            PRIMARY KEY (app, endpoint, environment, priority, copy)
+        );
+        CREATE INDEX budgetSliceByEnd ON budgetSlice (heldUntil);
+        CREATE INDEX budgetRecordByBudget ON budgetRecord (app, endpoint, environment, minute);
+        CREATE INDEX budgetBlockByBudget ON budgetBlock (app, endpoint, environment, until);
+        """
 }

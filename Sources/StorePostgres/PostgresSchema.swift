@@ -23,6 +23,7 @@ enum PostgresSchema {
         ),
         ("0002 copies and leases", inBytes(copies)),
         ("0010 origin", inBytes(origin) + presentOrigin),
+        ("0011 slices of budgets", inBytes(budgetSlices)),
     ]
 
     /// Tables whose texts compare byte by byte.

@@ -8,7 +8,8 @@ package import Domain
 package protocol SQLStore: AppleAnswerStore, AuditPseudonymStore, BudgetStore, CallbackStore, CallerStore, CaseStore,
     ConsentStore, CopyStore, DeliveryStore, EventStore, KeyStore, LinkStore, NotificationStore, QuarantineStore,
     ReceiptStore,
-    RefundReportStore, ReleaseMemory, StoredStateStore, StoreMaintenance, TransactionMemory, UsageStore, UserExportStore
+    RefundReportStore, ReleaseMemory, SharedBudgetStore, StoredStateStore, StoreMaintenance, TransactionMemory,
+    UsageStore, UserExportStore
 {
     /// Whether other processes may have it at the same time.
     var sharing: StoreSharing { get }

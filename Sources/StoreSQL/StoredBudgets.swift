@@ -66,7 +66,7 @@ extension BudgetRecord {
     /// Reads a row with all columns.
     ///
     /// - Throws: `SQLError` when the row holds what this version does not know.
-    fileprivate init(row: SQLRow) throws {
+    init(row: SQLRow) throws {
         self.init(
             call: BudgetedCall(
                 app: try row.value("app"), endpoint: try row.value("endpoint"),

@@ -35,21 +35,25 @@ extension SQLStore {
     }
 
     package func keyStates() async throws(ServiceError) -> KeyStates {
-        try await read("read what was decided about keys") { database in
-            let roles = try SQLRow.fetchAll(database, sql: "SELECT * FROM keyRole").map(KeyStateRows.role)
-            let histories = try SQLRow.fetchAll(database, sql: "SELECT * FROM keyHistory").map(KeyStateRows.history)
-            return KeyStates(
-                roles: Set(roles),
-                histories: Dictionary(histories.map { ($0.keyID, $0) }) { first, _ in first })
-        }
+        try await read("read what was decided about keys") { try KeyStateRows.fetch(from: $0) }
     }
 
     package func replaceKeyStates(_ states: KeyStates) async throws(ServiceError) {
-        try await write("keep what was decided about keys") { database in
-            try database.execute(sql: "DELETE FROM keyRole")
-            try database.execute(sql: "DELETE FROM keyHistory")
-            for role in states.roles { try KeyStateRows.insert(role, into: database) }
-            for history in states.histories.values { try KeyStateRows.insert(history, into: database) }
+        try await write("keep what was decided about keys") { try KeyStateRows.replace(with: states, in: $0) }
+    }
+
+    package func mergeKeyStates(
+        _ states: KeyStates, since base: KeyStates
+    ) async throws(ServiceError) -> KeyStates {
+        guard isShared else {
+            try await replaceKeyStates(states)
+            return states
+        }
+        return try await write("keep what was decided about keys") { database in
+            let kept = try KeyStateRows.fetch(from: database)
+            let merged = states.merged(with: kept, since: base)
+            if merged != kept { try KeyStateRows.replace(with: merged, in: database) }
+            return merged
         }
     }
 }
@@ -81,6 +85,20 @@ enum ImportedKeyRow {
 
 /// What has been decided about keys, as it stands in its tables.
 enum KeyStateRows {
+    static func fetch(from database: SQLDatabase) throws -> KeyStates {
+        let roles = try SQLRow.fetchAll(database, sql: "SELECT * FROM keyRole").map(role)
+        let histories = try SQLRow.fetchAll(database, sql: "SELECT * FROM keyHistory").map(history)
+        return KeyStates(
+            roles: Set(roles), histories: Dictionary(histories.map { ($0.keyID, $0) }) { first, _ in first })
+    }
+
+    static func replace(with states: KeyStates, in database: SQLDatabase) throws {
+        try database.execute(sql: "DELETE FROM keyRole")
+        try database.execute(sql: "DELETE FROM keyHistory")
+        for role in states.roles { try insert(role, into: database) }
+        for history in states.histories.values { try insert(history, into: database) }
+    }
+
     /// - Throws: `SQLError`, `SQLError` for what this version does not know.
     static func role(_ row: SQLRow) throws -> KeyRole {
         let (kind, cause): (String, String) = (try row.value("kind"), try row.value("cause"))

@@ -10,7 +10,8 @@ struct UserPurchasesServiceTests {
     /// A service over an in-memory App Store and links declared as given.
     private func makeService(
         _ gateway: FakeAppStoreGateway, links: [(LinkTarget.Kind, String, String)],
-        snapshots: SnapshotCache = SnapshotCache(lifetime: .seconds(600), maximumBytes: 1_000_000)
+        snapshots: SnapshotCache = SnapshotCache(lifetime: .seconds(600), maximumBytes: 1_000_000),
+        isShared: Bool = false, now: @escaping WallClock = { Date(timeIntervalSince1970: 9000) }
     ) async throws -> UserPurchasesService {
         let store = InMemoryLinkStore()
         for (kind, value, user) in links {
@@ -27,7 +28,7 @@ struct UserPurchasesServiceTests {
                     return (0..<32).map { UInt8(truncatingIfNeeded: sum >> (8 * UInt64($0 % 8))) }
                 },
                 encode: { Data($0).base64EncodedString() }, decode: { Data(base64Encoded: $0).map(Array.init) }),
-            now: { Date(timeIntervalSince1970: 9000) }, makeSnapshotID: { UUID().uuidString })
+            isShared: isShared, now: now, makeSnapshotID: { UUID().uuidString })
     }
 
     private func request(
@@ -149,6 +150,38 @@ struct UserPurchasesServiceTests {
         ] {
             await #expect(throws: ServiceError(.pageTokenInvalid, "")) {
                 try await service.page(try request(user, list, token: token), call)
+            }
+        }
+    }
+
+    @Test func `another copy goes on with a list as long as Apple shows the same one, and its time is not over`()
+        async throws
+    {
+        let purchases = (1...3).map { Transaction.sample(id: "\($0)", account: "A", revoked: Double($0)) }
+        let gateway = FakeAppStoreGateway(accounts: [purchases])
+        let links: [(LinkTarget.Kind, String, String)] = [(.appTransactionId, "A", "alice")]
+        let here = try await makeService(gateway, links: links, isShared: true)
+        let there = try await makeService(gateway, links: links, isShared: true)
+        let first = try await here.page(try request("alice", pageSize: 1), call)
+        let token = try #require(first.nextPageToken)
+        let second = try await there.page(try request("alice", token: token), call)
+        #expect(second.transactions.map(\.transactionID) == ["2"])
+        let next = try #require(second.nextPageToken)
+        let third = try await here.page(try request("alice", token: next), call)
+        #expect(third.transactions.map(\.transactionID) == ["1"] && third.nextPageToken == nil)
+        // The list was read once by each.
+        let calls = refundCalls(gateway).count
+        _ = try await there.page(try request("alice", token: token), call)
+        #expect(refundCalls(gateway).count == calls)
+
+        let more = FakeAppStoreGateway(accounts: [purchases + [.sample(id: "4", account: "A", revoked: 4)]])
+        let changed = try await makeService(more, links: links, isShared: true)
+        let later = try await makeService(
+            gateway, links: links, isShared: true, now: { Date(timeIntervalSince1970: 9600) })
+        let alone = try await makeService(gateway, links: links)
+        for service in [changed, later, alone] {
+            await #expect(throws: ServiceError(.snapshotExpired, "")) {
+                try await service.page(try request("alice", token: token), call)
             }
         }
     }

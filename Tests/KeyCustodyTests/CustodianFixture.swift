@@ -17,13 +17,15 @@ final class CustodianFixture: Sendable {
 
     let files: KeyFixture
     let clock = HandClock()
-    let store = InMemoryKeyStore()
+    let store: InMemoryKeyStore
     let audit = RememberedAudit()
     let probe = FakeKeyProbe()
     let log = RecordedLog()
     let masterKey: MasterKeySource
 
-    init() throws {
+    /// `isShared`: whether several runs at the same time are copies of the daemon on one store.
+    init(isShared: Bool = false) throws {
+        store = InMemoryKeyStore(isShared: isShared)
         files = try KeyFixture()
         masterKey = .made(path: files.folder.appending(path: "purser.masterkey").path)
     }

@@ -23,7 +23,9 @@ struct StoreProgramTests {
     @Test(arguments: [
         ["backup"], ["restore"], ["store"], ["store", "check", "--nonsense"], ["deliveries", "release", "now"],
         ["import", "links"], ["import", "links", "-", "--batch", "1001"], ["import", "links", "-", "--from", "0"],
-        ["import", "receipts", "-", "--batch", "101"],
+        ["import", "receipts", "-", "--batch", "101"], ["store", "move", "--from", "/a"],
+        ["store", "move", "--from", "/a", "--to", "sqlite:/b"],
+        ["store", "move", "--from", "postgres://a@b/c", "--to", "postgres://a@b/d"],
     ])
     func `a wrong command line is a usage error or an explanation`(arguments: [String]) async throws {
         let outcome = try await Program.run(arguments)
@@ -43,7 +45,10 @@ struct StoreProgramTests {
         }
     }
 
-    @Test(arguments: [["backup", "/tmp/a"], ["restore", "/tmp/a"], ["store", "check"], ["deliveries", "release"]])
+    @Test(arguments: [
+        ["backup", "/tmp/a"], ["restore", "/tmp/a"], ["store", "check"], ["deliveries", "release"],
+        ["store", "move", "--from", "/tmp/a", "--to", "postgres://a@b/c"],
+    ])
     func `a configuration that cannot be read ends with 78`(arguments: [String]) async throws {
         let outcome = try await Program.run(arguments + ["--config", "/nowhere.yaml"])
         #expect(outcome.status == 78)

@@ -14,7 +14,10 @@ package actor InMemoryKeyStore: KeyStore {
     /// How often what was removed was to be overwritten.
     package private(set) var overwritten = 0
 
-    package init() {}
+    /// Whether several processes decide.
+    package nonisolated let isShared: Bool
+
+    package init(isShared: Bool = false) { self.isShared = isShared }
 
     /// Whether everything fails.
     package func fail(_ isFailing: Bool = true) { self.isFailing = isFailing }
@@ -81,6 +84,14 @@ package actor InMemoryKeyStore: KeyStore {
     package func keyStates() async throws(ServiceError) -> KeyStates {
         try check()
         return states
+    }
+
+    package func mergeKeyStates(
+        _ states: KeyStates, since base: KeyStates
+    ) async throws(ServiceError) -> KeyStates {
+        let merged = isShared ? states.merged(with: self.states, since: base) : states
+        if !isShared || merged != self.states { try await replaceKeyStates(merged) }
+        return merged
     }
 
     package func replaceKeyStates(_ states: KeyStates) async throws(ServiceError) {

@@ -64,9 +64,17 @@ struct Adapters: Sendable {
             auditSettings, keys: auditKeys, pseudonyms: store, now: clock.now, metrics: metrics, logger: logger)
         curl = try CurlClient(configuration: .init(configuration.apple))
         callbackCurl = try CurlClient(configuration: .init(configuration.callbacks) { settings.read { $0.callbacks } })
-        minter = TokenMinter(keys: keys, clock: clock, audit: audit, metrics: metrics, logger: logger)
-        budgets = RateBudgets(policy: RatePolicy(configuration), clock: BudgetClock(now: clock.now))
-        checkpoint = BudgetCheckpoint(budgets: budgets, store: store, isCertain: { clock.isCertain })
+        let turn: MintTurn = { [store, copyID] keyID, duration in
+            // Without the store nothing is sent either.
+            (try? await store.takeLease("mint \(keyID)", by: copyID, for: duration, at: clock.now())) ?? false
+        }
+        minter = TokenMinter(
+            keys: keys, clock: clock, audit: audit, turn: store.isShared ? turn : nil, metrics: metrics, logger: logger)
+        budgets = RateBudgets(
+            policy: RatePolicy(configuration), clock: BudgetClock(now: clock.now),
+            slices: store.isShared ? BudgetSlices(copy: copyID, store: store) : nil)
+        checkpoint = BudgetCheckpoint(
+            budgets: budgets, store: store, sharedStore: store, isCertain: { clock.isCertain })
         try await checkpoint.restore()
         let meter = UpstreamMeter(factory: metrics)
         let tracing = TraceScope(tracer: dependencies.tracer)

@@ -43,13 +43,14 @@ struct PeriodicService<C: Clock<Duration>>: Service {
 }
 
 extension PeriodicService {
-    /// Saves what is used of the budgets: each minute, which is what a crash may forget, and at the end.
+    /// Saves what is used of the budgets: each minute, which is what a crash may forget, and at the end; where several copies
+    /// share them each five seconds.
     static func budgets(
         _ checkpoint: BudgetCheckpoint, clock: C, logger: Logger
     ) -> PeriodicService {
-        PeriodicService(every: .seconds(60), also: .last, clock: clock) {
+        PeriodicService(every: checkpoint.interval, also: .last, clock: clock) {
             do throws(ServiceError) {
-                try await checkpoint.save()
+                try await checkpoint.save(isLast: Task.isShuttingDownGracefully)
             } catch {
                 logger.tell("What is used of the budgets could not be saved", error)
             }

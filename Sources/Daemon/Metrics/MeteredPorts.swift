@@ -70,6 +70,8 @@ struct MeteredBudget: CallBudget {
         }
     }
 
+    func prepare(_ call: BudgetedCall) async { await budget.prepare(call) }
+
     func admit(_ call: BudgetedCall) -> BudgetDecision {
         let decision = budget.admit(call)
         if case .refused(let refusal) = decision {

@@ -6,7 +6,7 @@ import Synchronization
 /// More failures than `allowedPerWindow` in a window are answered with 429 in the place of 401. That is all: each credential is
 /// looked at, and a right one is let in, so that nobody can shut a caller out by failing in its name. It quiets clients that
 /// repeat a wrong credential and heed `Retry-After`, and does not bound how often somebody can guess: what is guessed in vain is
-/// a token's 256 random bits, or a signature. Keys: source, claim. Bound: `maximumCounts`; those beyond are counted together, so
+/// a token's 256 random bits, or a signature. Copies of the daemon share what is allowed in equal parts. Keys: source, claim. Bound: `maximumCounts`; those beyond are counted together, so
 /// that nobody makes the others forgotten.
 package final class FailedAttempts: Sendable {
     package static let allowedPerWindow = 30
@@ -21,15 +21,17 @@ package final class FailedAttempts: Sendable {
 
     /// Tells the audit.
     private let records: AuthenticationFailures?
+    private let copies: LivingCopies
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state: Mutex<State>
 
-    /// `records`: tells the audit of each; `now`: a monotonic clock.
+    /// `records`: tells the audit of each; `copies`: how many copies of the daemon share what is allowed; `now`: a monotonic clock.
     package init(
-        records: AuthenticationFailures? = nil,
+        records: AuthenticationFailures? = nil, copies: LivingCopies = LivingCopies(),
         now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
     ) {
         self.records = records
+        self.copies = copies
         self.now = now
         state = Mutex(State(started: now()))
     }
@@ -43,6 +45,7 @@ package final class FailedAttempts: Sendable {
     package func note(from source: String?, claim: String?) -> Duration? {
         records?.note(from: source, claim: claim)
         let instant = now()
+        let allowed = max(1, Self.allowedPerWindow / copies.count)
         return state.withLock { state in
             if state.started + Self.window <= instant { state = State(started: instant) }
             var isTooMany = false
@@ -51,7 +54,7 @@ package final class FailedAttempts: Sendable {
                 let isCounted = state.counts[key] != nil || state.counts.count < Self.maximumCounts
                 let key = isCounted ? key : Self.others
                 state.counts[key, default: 0] += 1
-                if state.counts[key, default: 0] > Self.allowedPerWindow { isTooMany = true }
+                if state.counts[key, default: 0] > allowed { isTooMany = true }
             }
             return isTooMany ? instant.duration(to: state.started + Self.window) : nil
         }

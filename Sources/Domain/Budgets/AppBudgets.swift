@@ -21,7 +21,11 @@ struct AppBudgets: Sendable {
     private(set) var quotaUse: [String: CallCount] = [:]
 
     /// Counts a call and admits it, or refuses it.
-    mutating func admit(_ call: BudgetedCall, _ policy: RatePolicy, at time: BudgetTime) -> BudgetDecision {
+    ///
+    /// `isCounted`: false only to hear what would be said.
+    mutating func admit(
+        _ call: BudgetedCall, _ policy: RatePolicy, at time: BudgetTime, isCounted: Bool = true
+    ) -> BudgetDecision {
         let minute = time.minute
         let quota = policy.quotas[call.caller]
         var refusals: [RateBudget.Refusal] = []
@@ -29,15 +33,37 @@ struct AppBudgets: Sendable {
         withBudget(BudgetKey(call), app: call.app, policy) { budget in
             budget.advance(to: time)
             refusals += budget.refusals(of: call.caller, call.priority, at: time)
-            if refusals.isEmpty { budget.add(by: call.caller, call.priority, at: minute) }
+            if refusals.isEmpty, isCounted { budget.add(by: call.caller, call.priority, at: minute) }
         }
         // All of them must have passed before the call can be made.
         if let last = refusals.max(by: { $0.until < $1.until }) {
             let wait = Duration.milliseconds(max(1, last.until.milliseconds - time.milliseconds))
             return .refused(BudgetDecision.Refusal(cause: last.cause, retryAfter: wait))
         }
-        if quota != nil { quotaUse[call.caller, default: CallCount()].add(1, at: minute) }
+        if quota != nil, isCounted { quotaUse[call.caller, default: CallCount()].add(1, at: minute) }
         return .admitted
+    }
+
+    /// Counts other calls of one budget than were counted so far, and what quotas are used anew with them.
+    ///
+    /// `calls`: each with its minute and how many there were.
+    mutating func replace(
+        _ key: BudgetKey, app: String, _ policy: RatePolicy, with calls: [(call: BudgetedCall, minute: Int, count: Int)]
+    ) {
+        withBudget(key, app: app, policy) { budget in
+            budget.forgetCalls()
+            for (call, minute, count) in calls.sorted(by: { $0.minute < $1.minute }) {
+                budget.add(count, by: call.caller, call.priority, at: minute)
+            }
+        }
+        guard !policy.quotas.isEmpty else { return }
+        quotaUse = [:]
+        for caller in policy.quotas.keys {
+            let minutes = budgets.values.flatMap { $0.minutes(of: caller) }.sorted { $0.number < $1.number }
+            for minute in minutes {
+                quotaUse[caller, default: CallCount()].add(Int(minute.calls), at: Int(minute.number))
+            }
+        }
     }
 
     /// Takes note of Apple's wish to wait; a longer one that is known already stands.
@@ -148,6 +174,14 @@ struct RateBudget: Sendable {
         minute = time.minute
         interactive.expire(at: minute)
         deadlineBound.expire(at: minute)
+    }
+
+    /// Forgets every call.
+    mutating func forgetCalls() { (interactive, deadlineBound) = (SharedCount(), SharedCount()) }
+
+    /// When a caller has made how many calls, in no order.
+    func minutes(of caller: String) -> [CallCount.Minute] {
+        [interactive, deadlineBound].flatMap { $0.callers[caller]?.minutes ?? [] }
     }
 
     /// Counts a caller's calls.

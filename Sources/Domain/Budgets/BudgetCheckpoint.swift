@@ -11,6 +11,8 @@ package actor BudgetCheckpoint {
 
     private let budgets: RateBudgets
     private let store: any BudgetStore
+    /// Where several copies share the budgets.
+    private let sharedStore: (any SharedBudgetStore)?
     private let isCertain: @Sendable () -> Bool
     /// Everything from this minute of the budgets' own time on is yet to be saved.
     private var unsaved = 0
@@ -19,17 +21,24 @@ package actor BudgetCheckpoint {
 
     /// `isCertain`: whether the time of day can be relied upon.
     package init(
-        budgets: RateBudgets, store: any BudgetStore, isCertain: @escaping @Sendable () -> Bool = { true }
+        budgets: RateBudgets, store: any BudgetStore, sharedStore: (any SharedBudgetStore)? = nil,
+        isCertain: @escaping @Sendable () -> Bool = { true }
     ) {
         self.budgets = budgets
         self.store = store
+        self.sharedStore = sharedStore
         self.isCertain = isCertain
     }
+
+    /// How often ``save(isLast:)`` is due.
+    package nonisolated var interval: Duration { budgets.slices == nil ? .seconds(60) : BudgetSlices.interval }
 
     /// Counts what the last run has used; to be called once, before the first call.
     ///
     /// - Throws: `storeUnavailable`.
     package func restore() async throws(ServiceError) {
+        // What is shared is told with the first slice.
+        guard budgets.slices == nil else { return }
         let now = budgets.currentMinute
         // What the store has already need not be saved again, but for what is counted as made now.
         unsaved = budgets.clock.time.minute
@@ -46,8 +55,19 @@ package actor BudgetCheckpoint {
 
     /// Saves what was counted since the last time that this succeeded.
     ///
+    /// `isLast`: whether nothing more will be called.
+    ///
     /// - Throws: `storeUnavailable`; the next time saves what this one could not.
-    package func save() async throws(ServiceError) {
+    package func save(isLast: Bool = false) async throws(ServiceError) {
+        if let slices = budgets.slices {
+            await slices.tick(budgets, isLast: isLast)
+            let minute = budgets.clock.time.minute
+            guard minute > unsaved else { return }
+            _ = budgets.snapshot(since: .max)
+            try await sharedStore?.forgetOldBudgets()
+            unsaved = minute
+            return
+        }
         if !doubted.isEmpty, isCertain() {
             budgets.correct(doubted)
             doubted = []

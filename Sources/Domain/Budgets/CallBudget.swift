@@ -12,6 +12,8 @@ package enum CallPriority: String, Sendable, Hashable, CaseIterable {
 package struct BudgetedCall: Sendable, Hashable {
     /// The caller of our own work.
     package static let ownWork = ""
+    /// Whose calls those are that a copy of the daemon may have made before it died: nobody's; no caller can have this name.
+    package static let lost = "(lost)"
 
     /// The app's slug.
     package let app: String
@@ -65,9 +67,17 @@ package enum BudgetDecision: Sendable, Equatable {
 
 /// Keeps calls within Apple's rate limits; asked before every attempt.
 package protocol CallBudget: Sendable {
+    /// Is told before a call is asked for, and may wait for what is needed to decide about it; where one process has the store it does
+    /// nothing.
+    func prepare(_ call: BudgetedCall) async
+
     /// Counts a call and admits it, or refuses it; never waits.
     func admit(_ call: BudgetedCall) -> BudgetDecision
 
     /// Takes note of Apple's own 429: nothing more is admitted for this app, endpoint and environment so long.
     func appleRefused(_ call: BudgetedCall, for duration: Duration)
+}
+
+extension CallBudget {
+    package func prepare(_ call: BudgetedCall) async {}
 }

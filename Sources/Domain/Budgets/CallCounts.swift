@@ -37,7 +37,9 @@ struct SharedCount: Sendable {
     /// How it stands now for a caller.
     func standing(of caller: String) -> Standing {
         Standing(
-            total: total, own: callers[name(of: caller)]?.total ?? 0, callers: callers.count,
+            total: total, own: callers[name(of: caller)]?.total ?? 0,
+            // What is lost is nobody's, and leaves nobody less than a share.
+            callers: callers.count - (callers[BudgetedCall.lost] == nil ? 0 : 1),
             includesOwnWork: callers[BudgetedCall.ownWork] != nil)
     }
 
@@ -56,7 +58,7 @@ struct SharedCount: Sendable {
                 standings[last].total += Int(entry.calls)
                 if isOwn { standings[last].own += Int(entry.calls) }
             }
-            standings[last].callers += 1
+            if other != BudgetedCall.lost { standings[last].callers += 1 }
             if other == BudgetedCall.ownWork { standings[last].includesOwnWork = true }
         }
         for index in standings.indices.dropLast().reversed() {

@@ -87,7 +87,7 @@ extension RateBudgets {
             name: key.endpoint, environment: key.environment, limit: budget.limit, used: budget.total,
             remaining: budget.remaining, remainingForCaller: budget.remaining(for: caller),
             blockedUntil: budget.blockedUntil.map(clock.date(of:)),
-            callers: names.sorted().map { name in
+            callers: names.subtracting([BudgetedCall.lost]).sorted().map { name in
                 LimitsReport.Caller(
                     name: name, interactive: budget.interactive.callers[name]?.total ?? 0,
                     deadlineBound: budget.deadlineBound.callers[name]?.total ?? 0)

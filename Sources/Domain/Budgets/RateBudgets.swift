@@ -15,10 +15,13 @@ package final class RateBudgets: CallBudget {
     private let currentPolicy: Mutex<RatePolicy>
     let clock: BudgetClock
     let shards: [Shard]
+    /// What this copy may use; nil where one process has the store, which may use all of it.
+    let slices: BudgetSlices?
 
-    package init(policy: RatePolicy, clock: BudgetClock) {
+    package init(policy: RatePolicy, clock: BudgetClock, slices: BudgetSlices? = nil) {
         currentPolicy = Mutex(policy)
         self.clock = clock
+        self.slices = slices
         shards = (0..<Self.shardCount).map { _ in Shard() }
     }
 
@@ -44,16 +47,55 @@ package final class RateBudgets: CallBudget {
         let policy = policy
         // The clock is read under the lock, so that no budget sees time go back.
         return shard(of: call.app).apps.withLock { apps in
-            apps[call.app, default: AppBudgets()].admit(call, policy, at: clock.time)
+            guard let slices else { return apps[call.app, default: AppBudgets()].admit(call, policy, at: clock.time) }
+            let time = clock.time
+            let isLimited = policy.limits[call.environment]?[call.endpoint] != nil
+            let isTaken = slices.take(call, isLimited: isLimited, at: time)
+            let decision = apps[call.app, default: AppBudgets()].admit(call, policy, at: time, isCounted: isTaken)
+            guard isTaken else {
+                // The rest is with other copies: what they do not use comes back.
+                let refusal = BudgetDecision.Refusal(cause: .exhausted, retryAfter: BudgetSlices.interval)
+                return decision == .admitted ? .refused(refusal) : decision
+            }
+            if decision != .admitted { slices.giveBack(call, isLimited: isLimited) }
+            return decision
         }
     }
+
+    package func prepare(_ call: BudgetedCall) async { await slices?.prepare(call, self) }
 
     package func appleRefused(_ call: BudgetedCall, for duration: Duration) {
         guard duration > .zero else { return }
         let wait = min(duration, Self.longestBlock)
         shard(of: call.app).apps.withLock { apps in
-            apps[call.app, default: AppBudgets()].block(
-                BudgetKey(call), app: call.app, policy, until: clock.time.advanced(by: wait))
+            let until = clock.time.advanced(by: wait)
+            apps[call.app, default: AppBudgets()].block(BudgetKey(call), app: call.app, policy, until: until)
+            slices?.note(blockedUntil: until, BudgetSlices.Name(call))
+        }
+    }
+
+    /// Takes up how a budget stands that other copies use as well.
+    ///
+    /// - Parameters:
+    ///   - standing: what the store has counted.
+    ///   - name: the budget.
+    ///   - minute: the present one, by the store's clock.
+    ///   - settle: takes what was given, and tells what was counted here since the store was told.
+    func take(
+        _ standing: BudgetExchange.Standing, of name: BudgetSlices.Name, minute: Int,
+        settle: () -> [BudgetedCall: Int]
+    ) {
+        let policy = policy
+        shard(of: name.app).apps.withLock { apps in
+            let time = clock.time
+            var counted = standing.records.map { record in
+                (record.call, min(time.minute, time.minute - (minute - record.minute)), record.calls)
+            }
+            counted += settle().map { ($0, time.minute, $1) }
+            apps[name.app, default: AppBudgets()].replace(name.key, app: name.app, policy, with: counted)
+            guard let wait = standing.blockedFor, wait > .zero else { return }
+            apps[name.app, default: AppBudgets()].block(
+                name.key, app: name.app, policy, until: time.advanced(by: min(wait, Self.longestBlock)))
         }
     }
 

@@ -1,17 +1,22 @@
 import Foundation
 package import Logging
+import Synchronization
 
 /// Says again and again that this copy of the daemon lives, for as long as it does.
 package struct CopyHeartbeat: Sendable {
     private let id: String
     private let store: any CopyStore
     private let clock: ServiceClock
+    private let living: LivingCopies
     private let outage: Outage
 
-    /// `id`: names this copy for as long as its process runs.
-    package init(id: String, store: any CopyStore, clock: ServiceClock, logger: Logger) {
+    /// `id`: names this copy for as long as its process runs; `living`: is told how many live.
+    package init(
+        id: String, store: any CopyStore, living: LivingCopies = LivingCopies(), clock: ServiceClock, logger: Logger
+    ) {
         self.id = id
         self.store = store
+        self.living = living
         self.clock = clock
         outage = Outage(
             "The other copies cannot be told that this one lives",
@@ -31,6 +36,7 @@ package struct CopyHeartbeat: Sendable {
         repeat {
             do throws(ServiceError) {
                 try await store.beat(copy: id, for: Copy.lifetime, at: clock.now())
+                living.note(try await store.livingCopies(at: clock.now()).count)
                 outage.succeeded()
             } catch {
                 if !Task.isCancelled { outage.failed(error.cause ?? error.message) }
@@ -39,4 +45,16 @@ package struct CopyHeartbeat: Sendable {
         // A task of its own, since a cancelled one's writes are not begun.
         await Task { [store, id] in try? await store.leave(copy: id) }.value
     }
+}
+
+/// How many copies of the daemon live on one store, as far as this one has heard; one where the store is not shared.
+package final class LivingCopies: Sendable {
+    private let known = Mutex(1)
+
+    package init() {}
+
+    package var count: Int { known.withLock(\.self) }
+
+    /// Takes note of how many there are, this one among them.
+    package func note(_ count: Int) { known.withLock { $0 = max(1, count) } }
 }

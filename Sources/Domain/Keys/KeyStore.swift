@@ -47,6 +47,16 @@ package protocol KeyStore: Sendable {
     /// Keeps what has been decided, in place of all that was.
     func replaceKeyStates(_ states: KeyStates) async throws(ServiceError)
 
+    /// Whether other processes may decide about keys at the same time.
+    var isShared: Bool { get }
+
+    /// Keeps what has been decided here together with what others have decided meanwhile, in one atomic operation.
+    ///
+    /// `base`: what was kept when this began to be changed.
+    ///
+    /// - Returns: what is kept now.
+    func mergeKeyStates(_ states: KeyStates, since base: KeyStates) async throws(ServiceError) -> KeyStates
+
     // MARK: Sealed secrets
 
     /// All sealed secrets, by kind and name.
@@ -66,4 +76,16 @@ package protocol KeyStore: Sendable {
     ///
     /// It fails while another program reads the files; it is then overwritten when the store closes.
     func overwriteRemoved() async throws(ServiceError)
+}
+
+extension KeyStore {
+    // Where one process decides.
+    package var isShared: Bool { false }
+
+    package func mergeKeyStates(
+        _ states: KeyStates, since base: KeyStates
+    ) async throws(ServiceError) -> KeyStates {
+        try await replaceKeyStates(states)
+        return states
+    }
 }

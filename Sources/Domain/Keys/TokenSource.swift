@@ -9,6 +9,10 @@ package protocol TokenSource: Sendable {
     /// - Throws: `keyUnavailable` when the app has no active key or signing fails.
     func token(for app: App) throws(ServiceError) -> BearerToken
 
+    /// Whether it is the turn of this process to mint a token in the place of one that Apple answered with 401: once in a while for
+    /// each key, of all copies of the daemon together.
+    func mayReplace(_ token: BearerToken) async -> Bool
+
     /// Drops a token that Apple answered with 401, unless a newer one has replaced it already.
     func refused(_ token: BearerToken, for app: App)
 
@@ -22,6 +26,11 @@ package protocol TokenSource: Sendable {
     ///
     /// - Returns: false when another key has taken that place before.
     func activate(_ standby: BearerToken, insteadOf refused: BearerToken, for app: App) -> Bool
+}
+
+extension TokenSource {
+    // Where there are no others.
+    package func mayReplace(_ token: BearerToken) async -> Bool { true }
 }
 
 /// A bearer token for Apple.

@@ -22,13 +22,16 @@ package struct UserPurchasesService: Sendable {
     private let snapshots: SnapshotCache
     private let tokens: PageTokenCoder
     package let limits: Limits
+    /// Whether other copies of the daemon may be asked for later pages.
+    private let isShared: Bool
     private let now: WallClock
     private let makeSnapshotID: @Sendable () -> String
 
-    /// `makeSnapshotID`: makes an id that cannot be guessed.
+    /// `isShared`: whether other copies of the daemon may be asked for the pages behind the first; `makeSnapshotID`: makes an id
+    /// that cannot be guessed.
     package init(
         gateway: any AppStoreGateway, links: any LinkStore, memory: any TransactionMemory, snapshots: SnapshotCache,
-        tokens: PageTokenCoder, limits: Limits = Limits(), now: @escaping WallClock,
+        tokens: PageTokenCoder, limits: Limits = Limits(), isShared: Bool = false, now: @escaping WallClock,
         makeSnapshotID: @escaping @Sendable () -> String
     ) {
         self.links = links
@@ -39,6 +42,7 @@ package struct UserPurchasesService: Sendable {
         self.snapshots = snapshots
         self.tokens = tokens
         self.limits = limits
+        self.isShared = isShared
         self.now = now
         self.makeSnapshotID = makeSnapshotID
     }
@@ -74,10 +78,12 @@ package struct UserPurchasesService: Sendable {
                 throw ServiceError(
                     .pageTokenInvalid, "This page token belongs to another query; repeat the one it came from.")
             }
-            guard let list = snapshots.list(id: token.snapshotID) else {
-                throw ServiceError(
-                    .snapshotExpired, "The list behind this page token is gone; start again from the first page.")
-            }
+            let list =
+                if let kept = snapshots.list(id: token.snapshotID) {
+                    kept
+                } else {
+                    try await readAgain(token.snapshotID, request, call)
+                }
             return page(of: list, from: token.offset, size: request.pageSize ?? token.pageSize, token.snapshotID, query)
         }
         let list = try await read(request, call)
@@ -85,9 +91,26 @@ package struct UserPurchasesService: Sendable {
         guard list.transactions.count > size else {
             return UserPurchasesPage(transactions: list.transactions[...], list: list, nextPageToken: nil)
         }
-        let id = makeSnapshotID()
+        let id = isShared ? SharedSnapshotName(id: makeSnapshotID(), of: list).text : makeSnapshotID()
         try snapshots.insert(list, id: id, app: call.app.slug)
         return page(of: list, from: 0, size: size, id, query)
+    }
+
+    /// Reads a list that another copy of the daemon has read.
+    ///
+    /// - Throws: `snapshotExpired` when there is none, its time is over, or Apple has another one now.
+    private func readAgain(
+        _ id: String, _ request: Request, _ call: UpstreamCall
+    ) async throws(ServiceError) -> UserPurchases {
+        let gone = ServiceError(
+            .snapshotExpired, "The list behind this page token is gone; start again from the first page.")
+        guard isShared, let name = SharedSnapshotName(id),
+            now() < name.readAt.addingTimeInterval(snapshots.lifetime / .seconds(1))
+        else { throw gone }
+        let list = try await read(request, call)
+        guard name.isOf(list) else { throw gone }
+        try snapshots.insert(list, id: id, app: call.app.slug)
+        return list
     }
 
     private func page(

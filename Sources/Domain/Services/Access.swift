@@ -62,7 +62,7 @@ package struct Access: Sendable {
         package var logger: Logger
     }
 
-    init(_ ports: Ports, settings: CurrentSettings) {
+    init(_ ports: Ports, copies: LivingCopies, settings: CurrentSettings) {
         let (credentials, now, budgets) = (ports.credentials, ports.clock.now, ports.budgets)
         let policy: @Sendable () -> CallerPolicy = { settings.read { $0.callerPolicy } }
         let registry = CallerRegistry(configured: settings.value.callers, now: now) { budgets.share(among: $0) }
@@ -71,7 +71,7 @@ package struct Access: Sendable {
         clock = ports.clock
         logger = ports.logger
         failures = AuthenticationFailures(audit: ports.audit)
-        failedAttempts = FailedAttempts(records: failures, now: ports.clock.monotonicNow)
+        failedAttempts = FailedAttempts(records: failures, copies: copies, now: ports.clock.monotonicNow)
         resolver = CallerResolver(
             registry: registry,
             tokens: CallerTokenChecker(

@@ -26,7 +26,9 @@ package struct Operations: Sendable {
     }
 
     /// `sendingReleased`: told when sending goes on after a hold, so that what waits need not wait longer.
-    init(_ ports: Ports, audit: any AuditTrail, sendingReleased: @escaping @Sendable () -> Void) {
+    init(
+        _ ports: Ports, copies: LivingCopies, audit: any AuditTrail, sendingReleased: @escaping @Sendable () -> Void
+    ) {
         events = EventFeed(store: ports.events, changes: ports.changes, sleep: ports.clock.sleep)
         store = StoreAdministration(
             maintenance: ports.maintenance, deliveries: ports.deliveries, audit: audit, now: ports.clock.now,
@@ -34,6 +36,6 @@ package struct Operations: Sendable {
         owners = OwnerRefresher(store: ports.maintenance, clock: ports.clock)
         budgets = ports.budgets
         heartbeat = CopyHeartbeat(
-            id: ports.copyID, store: ports.copies, clock: ports.clock, logger: ports.logger)
+            id: ports.copyID, store: ports.copies, living: copies, clock: ports.clock, logger: ports.logger)
     }
 }

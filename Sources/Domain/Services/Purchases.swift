@@ -31,6 +31,8 @@ package struct Purchases: Sendable {
         package var appStore: any AppStoreServerAPI
         package var signedData: any SignedDataChecker
         package var pageTokens: PageTokenCoder
+        /// Whether other copies of the daemon may be asked for a list's later pages.
+        package var isShared: Bool
         package var clock: ServiceClock
         /// Makes an id that cannot be guessed.
         package var makeSnapshotID: @Sendable () -> String
@@ -48,7 +50,7 @@ package struct Purchases: Sendable {
         export = UserExportService(store: ports.exports, audit: audit, now: now)
         lists = UserPurchasesService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, snapshots: snapshots,
-            tokens: ports.pageTokens, now: now, makeSnapshotID: ports.makeSnapshotID)
+            tokens: ports.pageTokens, isShared: ports.isShared, now: now, makeSnapshotID: ports.makeSnapshotID)
         subscriptions = UserSubscriptionsService(
             gateway: ports.appStore, links: ports.links, memory: ports.memory, now: now)
         stored = StoredStateService(store: ports.storedState)

@@ -43,8 +43,10 @@ package struct Services: Sendable {
         clock = ports.clock
         refunds = Refunds(ports.refunds, audit: ports.audit, settings: settings, snapshots: snapshots)
         purchases = Purchases(ports.purchases, audit: ports.audit, settings: settings, snapshots: snapshots)
-        access = Access(ports.access, settings: settings)
-        operations = Operations(ports.operations, audit: ports.audit, sendingReleased: refunds.dispatcher.kick)
+        let copies = LivingCopies()
+        access = Access(ports.access, copies: copies, settings: settings)
+        operations = Operations(
+            ports.operations, copies: copies, audit: ports.audit, sendingReleased: refunds.dispatcher.kick)
         callbacks = Callbacks(ports.callbacks, feed: operations.events, audit: ports.audit, settings: settings)
     }
 
@@ -148,7 +150,8 @@ extension Services {
             purchases = Purchases.Ports(
                 links: store, memory: store, receipts: store, exports: store, storedState: store,
                 receiptReader: receiptReader,
-                appStore: appStore, signedData: signedData, pageTokens: pageTokens, clock: clock,
+                appStore: appStore, signedData: signedData, pageTokens: pageTokens, isShared: store.isShared,
+                clock: clock,
                 makeSnapshotID: makeSnapshotID,
                 makeID: makeID, digest: digest,
                 logger: logger)

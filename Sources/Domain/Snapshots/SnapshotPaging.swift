@@ -20,7 +20,7 @@ package final class SnapshotCache: Sendable {
         var bytes = 0
     }
 
-    private let lifetime: Duration
+    let lifetime: Duration
     private let maximumBytes: Int
     private let now: @Sendable () -> ContinuousClock.Instant
     private let state = Mutex(State())
@@ -34,7 +34,7 @@ package final class SnapshotCache: Sendable {
         self.now = now
     }
 
-    /// Keeps a list of an app's user under an id that nobody else uses.
+    /// Keeps a list of an app's user under an id that nobody else uses, or under which the same list is kept already.
     ///
     /// - Throws: `payloadTooLarge` when the list alone exceeds the cache.
     func insert(_ list: UserPurchases, id: String, app: String) throws(ServiceError) {
@@ -47,6 +47,7 @@ package final class SnapshotCache: Sendable {
         let instant = now()
         state.withLock { state in
             Self.drop(from: &state) { entry, _ in entry.expires <= instant }
+            guard state.entries[id] == nil else { return }
             Self.drop(from: &state) { [maximumBytes] _, held in held + bytes > maximumBytes }
             state.entries[id] = Entry(app: app, list: list, expires: instant + lifetime, bytes: bytes)
             state.order.append(id)

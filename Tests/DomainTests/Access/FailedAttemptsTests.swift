@@ -53,4 +53,14 @@ final class FailedAttemptsTests: Sendable {
         for number in 0..<FailedAttempts.allowedPerWindow { _ = attempts.note(from: "late-\(number)", claim: nil) }
         #expect(attempts.note(from: "another", claim: nil) != nil, "those beyond count together")
     }
+
+    @Test func `copies of the daemon share what is allowed`() {
+        let copies = LivingCopies()
+        copies.note(3)
+        let attempts = FailedAttempts(copies: copies)
+        for _ in 0..<(FailedAttempts.allowedPerWindow / 3) {
+            #expect(attempts.note(from: "192.0.2.1", claim: nil) == nil)
+        }
+        #expect(attempts.note(from: "192.0.2.1", claim: nil) != nil)
+    }
 }
