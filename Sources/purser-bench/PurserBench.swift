@@ -82,6 +82,6 @@ enum RowCatalog {
     static let all: [any Row] = [
         FacadeRow(), VerificationRow(), RefundHistoryRow(), ConsumptionRow(), WebhookRow(), UpstreamClientRow(),
         TokenRow(), FootprintRow(), GrowthRow(), OverloadRow(), AppReceiptRow(), UsageReportRow(),
-        GRPCRow(),
+        GRPCRow(), PostgresRow(),
     ]
 }

@@ -105,8 +105,11 @@ final class ConsumptionLoad: Sendable {
     private func requestFile(_ count: Int) throws -> String {
         let first = Self.nextTransaction.add(count, ordering: .relaxed).oldValue
         try bench.fixtures.write(transactions: first..<first + Self.lookUps)
-        let file = bench.folder.appending(path: "consumption.requests")
-        try RequestFile.write((first..<first + count).lazy.map(request), to: file)
+        let file = bench.folder.appending(path: "\(configuration.name)-consumption.requests")
+        let requests = (first..<first + count).lazy.map { [configuration] transaction in
+            Self.request(transaction, app: configuration.measuredApp(transaction % PurserConfiguration.measuredApps))
+        }
+        try RequestFile.write(requests, to: file)
         return file.path
     }
 
@@ -116,10 +119,10 @@ final class ConsumptionLoad: Sendable {
         "consumptionPercentage":60000,"refundPreference":"DECLINE"}
         """
 
-    private func request(_ transaction: Int) -> [UInt8] {
+    /// A request about one purchase.
+    static func request(_ transaction: Int, app: String) -> [UInt8] {
         let body =
             "{\"transactionId\":\"\(transaction)\",\"environment\":\"Sandbox\"," + Self.body.dropFirst()
-        let app = configuration.measuredApp(transaction % PurserConfiguration.measuredApps)
         return RequestFile.request(
             "POST", "/v1/apps/\(app)/users/user-\(transaction % 1000)/consumption",
             headers: [("Authorization", "Bearer \(PurserConfiguration.token)"), ("Prefer", "respond-async")],

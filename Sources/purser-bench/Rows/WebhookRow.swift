@@ -63,7 +63,7 @@ struct WebhookRow: Row {
     private func send(_ areRefundRequests: Bool, _ daemon: PurserDaemon, _ bench: Bench) async throws -> Sample {
         let file = bench.folder.appending(path: "webhook.requests")
         try RequestFile.write(
-            try (0..<Self.count).map { _ in try request(areRefundRequests, bench.fixtures.chain) }, to: file)
+            try (0..<Self.count).map { _ in try Self.request(areRefundRequests, bench.fixtures.chain) }, to: file)
         let before = try daemon.usage()
         let outcome = try await bench.run(
             LoadProbe(
@@ -78,7 +78,8 @@ struct WebhookRow: Row {
             cost: AnswerCost(from: before, to: try daemon.usage(), answers: Double(outcome.successes)))
     }
 
-    private func request(_ isRefundRequest: Bool, _ chain: SigningChain) throws -> [UInt8] {
+    /// A notification that nobody has sent yet: a test, or a request for a refund.
+    static func request(_ isRefundRequest: Bool, _ chain: SigningChain) throws -> [UInt8] {
         let now = Int64(Date().timeIntervalSince1970 * 1000)
         var data = NotificationData {
             $0.environment = .sandbox

@@ -65,6 +65,8 @@ struct PurserConfiguration: Sendable {
     var apps = Self.measuredApps
     /// Whether deliveries may go to Apple; otherwise they stay queued, because the limit is as low as it can be.
     var sends = true
+    /// Where the store is, if not in a file of its own.
+    var postgres: String?
 
     /// Whether it speaks gRPC besides.
     var speaksGRPC = false
@@ -105,7 +107,7 @@ struct PurserConfiguration: Sendable {
             return "\"\(call)\": \(rate)"
         }
         return """
-            store: "sqlite:\(databasePath(in: bench))"
+            \(try store(in: bench))
             log: { level: error }
             listeners:
               api: { address: "127.0.0.1:\(ports.api)" }
@@ -134,6 +136,24 @@ struct PurserConfiguration: Sendable {
                 scopes:
             \(slugs.enumerated().map { "      \($1): \($0 == 0 ? "&all \(Self.scopes)" : "*all")" }.joined(separator: "\n"))
 
+            """
+    }
+
+    /// The settings that say where what lasts is.
+    private func store(in bench: Bench) throws -> String {
+        guard let postgres else { return "store: \"sqlite:\(databasePath(in: bench))\"" }
+        // One for all copies.
+        let key = bench.folder.appending(path: "master.key").path
+        if access(key, F_OK) != 0 {
+            let digits = Data(String(repeating: "5a", count: 32).utf8)
+            guard FileManager.default.createFile(atPath: key, contents: digits, attributes: [.posixPermissions: 0o600])
+            else { throw BenchError("\(key) cannot be written") }
+        }
+        let audit = bench.folder.appending(path: "\(name).audit").path
+        return """
+            store: "\(postgres)"
+            masterKey: { file: "\(key)" }
+            audit: { directory: "\(audit)", reserveFile: "\(audit)-reserve" }
             """
     }
 
