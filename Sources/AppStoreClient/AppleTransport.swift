@@ -16,10 +16,12 @@ struct AppleTransport: Sendable {
     ///   - token: goes into the `Authorization` field.
     ///   - environment: decides the host.
     ///   - timeout: the most that the attempt may take.
+    ///   - end: when it is over, by the machine's own clock; a process that was stopped sends nothing of it afterwards.
     /// - Returns: Apple's answer.
     /// - Throws: `CurlError` when there is none.
     func send(
-        _ request: UpstreamRequest, _ token: BearerToken, _ environment: AppStoreEnvironment, within timeout: Duration
+        _ request: UpstreamRequest, _ token: BearerToken, _ environment: AppStoreEnvironment, within timeout: Duration,
+        until end: ContinuousClock.Instant? = nil
     ) async throws(CurlError) -> CurlResponse {
         var headers = [
             (name: "Authorization", value: "Bearer \(token.value)"), (name: "Accept", value: "application/json"),
@@ -34,6 +36,7 @@ struct AppleTransport: Sendable {
             body: body(of: request), connectTimeout: configuration.connectTimeout,
             totalTimeout: min(configuration.attemptTimeout, timeout),
             maximumResponseBytes: configuration.maximumResponseBytes)
+        transfer.latestEnd = end
         transfer.needsOwnConnection = !request.isRepeatable
         return try await client.perform(transfer)
     }

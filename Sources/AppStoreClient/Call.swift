@@ -82,6 +82,8 @@ extension Call {
         let permit: CircuitBreaker.Permit
         /// The time until the call's deadline.
         let remaining: Duration
+        /// The same, as the moment that it is on the machine's own clock.
+        let end: ContinuousClock.Instant
         let startedAt: Date
         let start: ContinuousClock.Instant
     }
@@ -135,7 +137,8 @@ extension Call {
     private func send(_ leave: Leave) async -> Result<CurlResponse, CurlError> {
         do throws(CurlError) {
             return .success(
-                try await client.transport.send(request, leave.token, environment, within: leave.remaining))
+                try await client.transport.send(
+                    request, leave.token, environment, within: leave.remaining, until: leave.end))
         } catch {
             return .failure(error)
         }
@@ -162,6 +165,7 @@ extension Call {
     /// - Throws: `CallFailure` when nothing may be sent.
     private func leave(until deadline: CallDeadline, _ budgeted: BudgetedCall) throws(CallFailure) -> Leave? {
         let remaining = client.clock.remaining(until: deadline.instant)
+        let end = ContinuousClock.now + remaining
         guard remaining > .zero, !Task.isCancelled else { return nil }
         let token: BearerToken
         do throws(ServiceError) {
@@ -182,7 +186,7 @@ extension Call {
             throw .refused(refusal, budgeted)
         }
         return Leave(
-            token: token, permit: permit, remaining: remaining, startedAt: client.clock.now(),
+            token: token, permit: permit, remaining: remaining, end: end, startedAt: client.clock.now(),
             start: client.clock.monotonicNow())
     }
 

@@ -27,6 +27,10 @@ package struct CurlRequest: Sendable {
     package var connectTimeout: Duration
     /// Time from handing the request over until its response is complete, waiting for a free connection included.
     package var totalTimeout: Duration
+    /// When it ends at the latest; nil for no such moment.
+    ///
+    /// A request that has found no connection before does not go out, however long the whole process was stopped meanwhile.
+    package var latestEnd: ContinuousClock.Instant?
     /// Bytes that the response's content may have.
     package var maximumResponseBytes: Int
     /// The Unix socket to connect to instead of the URL's host; the URL may then be an `http` one.

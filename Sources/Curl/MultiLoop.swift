@@ -144,7 +144,7 @@ final class MultiLoop {
         let now = ContinuousClock.now
         guard let nextDeadline, nextDeadline <= now else { return }
         for transfer in transfers.values where transfer.deadline <= now {
-            let limit = transfer.request.totalTimeout.milliseconds
+            let limit = min(transfer.request.totalTimeout, transfer.submitted.duration(to: now)).milliseconds
             abandon(
                 transfer,
                 CurlError(

@@ -9,6 +9,7 @@ final class Transfer {
 
     let id: TransferID
     let request: CurlRequest
+    let submitted: ContinuousClock.Instant
     let deadline: ContinuousClock.Instant
     /// The handle, from the moment when the transfer is under way.
     var easy: EasyHandle?
@@ -19,11 +20,15 @@ final class Transfer {
     private(set) var requestMayHaveBeenSent = false
     /// Whether an address of the server was not admitted.
     private var isAddressRefused = false
+    /// Whether a connection was ready when it was too late for the request.
+    private var isTooLate = false
 
     init(_ submission: Submission, _ configuration: CurlConfiguration) {
         id = submission.id
         request = submission.request
-        deadline = submission.submitted + submission.request.totalTimeout
+        submitted = submission.submitted
+        let end = submission.submitted + submission.request.totalTimeout
+        deadline = submission.request.latestEnd.map { min($0, end) } ?? end
         completion = submission.completion
         self.configuration = configuration
         collector = Self.collector(submission.request, configuration)
@@ -74,7 +79,7 @@ final class Transfer {
     /// Sets what curl calls with the address of a transfer.
     private static func setCallbacks(_ easy: EasyHandle) throws(CurlError) {
         try easy.setPrerequest { address, _, _, _, _ in
-            Transfer.at(address)?.beginAttempt()
+            guard Transfer.at(address)?.beginAttempt() ?? true else { return CURL_PREREQFUNC_ABORT }
             return CURL_PREREQFUNC_OK
         }
         try easy.set(CURLOPT_HEADERFUNCTION) { bytes, size, count, address in
@@ -98,9 +103,18 @@ final class Transfer {
 
     /// A connection is ready and the request goes out next; for the second time, if curl found a kept connection dead
     /// or its stream refused.
-    private func beginAttempt() {
+    ///
+    /// A process that was stopped may come here long after its last look at the time.
+    ///
+    /// - Returns: whether there is time for it.
+    private func beginAttempt() -> Bool {
+        guard ContinuousClock.now < deadline else {
+            isTooLate = true
+            return false
+        }
         requestMayHaveBeenSent = true
         collector = Self.collector(request, configuration)
+        return true
     }
 
     /// Hands bytes on and answers as curl wants it: their number, or another number to end the transfer.
@@ -119,6 +133,12 @@ final class Transfer {
                 CurlError(
                     code, during: "transfer", detail: "an address of the server is not admitted", kind: .addressRefused)
             )
+        }
+        if code != CURLE_OK, isTooLate {
+            return .failure(
+                CurlError(
+                    CURLE_OPERATION_TIMEDOUT, during: "transfer", detail: "no connection before its end",
+                    requestMayHaveBeenSent: requestMayHaveBeenSent))
         }
         guard code == CURLE_OK else {
             return .failure(

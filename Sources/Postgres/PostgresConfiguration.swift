@@ -17,6 +17,8 @@ package struct PostgresConfiguration: Sendable, Equatable {
     package var statementTimeout = Duration.seconds(30)
     /// How long what we sent may stay unacknowledged before the connection counts as dead.
     package var networkTimeout = Duration.seconds(10)
+    /// How long a transaction may wait for our next statement: a process that is stopped must not keep others from what it has locked.
+    package var idleTransactionTimeout = Duration.seconds(5)
     /// How we call ourselves in the server's own lists.
     package var applicationName = "purser"
 
@@ -92,7 +94,11 @@ package struct PostgresConfiguration: Sendable, Equatable {
             ("connect_timeout", "\(max(2, connectTimeout.components.seconds))"),
             ("tcp_user_timeout", "\(milliseconds(networkTimeout))"),
             ("keepalives", "1"), ("keepalives_idle", "10"), ("keepalives_interval", "5"), ("keepalives_count", "3"),
-            ("options", "-c statement_timeout=\(milliseconds(statementTimeout)) -c standard_conforming_strings=on"),
+            (
+                "options",
+                "-c statement_timeout=\(milliseconds(statementTimeout)) -c standard_conforming_strings=on "
+                    + "-c idle_in_transaction_session_timeout=\(milliseconds(idleTransactionTimeout))"
+            ),
             ("gssencmode", "disable"), ("sslmode", isLocalSocket ? "disable" : "verify-full"),
             ("sslrootcert", rootCertificates), ("ssl_min_protocol_version", "TLSv1.2"),
             // One that cannot be there, so that no password is found that was not given; of a device libpq would warn at each connection.

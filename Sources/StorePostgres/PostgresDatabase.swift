@@ -12,7 +12,8 @@ final class PostgresDatabase: SQLConnection {
     /// Those that were asked for by ``cachedStatement(sql:)``.
     private var statements: [String: PostgresStatement] = [:]
     private var nextCursor = 0
-    private var isAlone = false
+    /// Whether this connection has the store, alone or together with others.
+    private var isTaken = false
     /// Whether a turn of this connection has looked where the database is, and was committed.
     var isOriginKnown = false
     fileprivate(set) var changesCount = 0
@@ -48,16 +49,28 @@ final class PostgresDatabase: SQLConnection {
             cachedStatement(sql: "SELECT position FROM lastPosition WHERE ofTable = ?"), arguments: [table]) ?? 0
     }
 
-    /// Keeps every other daemon from writing for as long as the connection lasts.
+    /// Keeps every daemon from writing for as long as the connection lasts.
     ///
-    /// - Throws: `storeUnavailable` when another one does so; `PostgresError`.
+    /// - Throws: `storeUnavailable` when one has the store; `PostgresError`.
     func takeAlone() throws {
-        guard !isAlone else { return }
-        let answer = try connection.execute("SELECT pg_try_advisory_lock(1349874291, 3)")
+        guard !isTaken else { return }
+        try take("pg_try_advisory_lock", refusal: "another daemon has it")
+    }
+
+    /// Keeps anybody from having the store alone for as long as the connection lasts; daemons do so together.
+    ///
+    /// - Throws: `storeUnavailable` while somebody has it alone; `PostgresError`.
+    func takeTogether() throws {
+        guard !isTaken else { return }
+        try take("pg_try_advisory_lock_shared", refusal: "it is being filled by `purser store move`")
+    }
+
+    private func take(_ lock: String, refusal: String) throws {
+        let answer = try connection.execute("SELECT \(lock)(1349874291, 3)")
         guard try answer.integer(0, 0) == 1 else {
-            throw ServiceError(.storeUnavailable, "The store cannot be used now: another daemon has it.")
+            throw ServiceError(.storeUnavailable, "The store cannot be used now: \(refusal).")
         }
-        isAlone = true
+        isTaken = true
     }
 
     fileprivate func cursorName() -> String {

@@ -22,6 +22,7 @@ enum PostgresSchema {
                 + countsOfDeliveries + tellingOfEvents + positionsOfUsage
         ),
         ("0002 copies and leases", inBytes(copies)),
+        ("0003 news between copies", oneClaimOfTransaction + tellingOfWork),
         ("0010 origin", inBytes(origin) + presentOrigin),
         ("0011 slices of budgets", inBytes(budgetSlices)),
     ]

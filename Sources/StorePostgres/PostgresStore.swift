@@ -21,14 +21,15 @@ package final class PostgresStore: SQLStore {
     private let writer: PostgresPool
     private let turns: WriteTurns
     private let listener: PostgresListener
+    private let feed: CopyNewsFeed
     private let executorHeartbeat: ExecutorHeartbeat
     private let outage: Outage
     private let readOutage: Outage
     private let time: StoreOperation.Timer
 
     private init(
-        _ configuration: PostgresConfiguration, sharing: StoreSharing, isAlone: Bool, writer: PostgresPool,
-        origin: StoreOrigin, readers: Int,
+        _ configuration: PostgresConfiguration, sharing: StoreSharing, writer: PostgresPool, origin: StoreOrigin,
+        readers: Int,
         maximumKnownIdentifiers: Int, secrets: OpenedSecrets, time: @escaping StoreOperation.Timer, logger: Logger
     ) throws(PostgresError) {
         let changes = ChangeSignal()
@@ -44,13 +45,11 @@ package final class PostgresStore: SQLStore {
             "The store cannot be written: nothing new is accepted until it can",
             ended: "The store can be written again", logger: logger)
         readOutage = Outage("The store cannot be read", ended: "The store can be read again", logger: logger)
-        turns = WriteTurns(writer, isAlone: isAlone, origin, executorHeartbeat, outage)
-        // What was told while nobody listened is looked for once somebody does.
-        listener = try PostgresListener(configuration, channels: ["purser_events"]) { event in
-            switch event {
-            case .listening, .notified: changes.send()
-            case .lost: break
-            }
+        turns = WriteTurns(writer, origin, executorHeartbeat, outage)
+        let feed = CopyNewsFeed()
+        self.feed = feed
+        listener = try PostgresListener(configuration, channels: PostgresNews.channels) { event in
+            PostgresNews.pass(event, to: changes, feed)
         }
     }
 
@@ -59,8 +58,6 @@ package final class PostgresStore: SQLStore {
     /// - Parameters:
     ///   - configuration: the server and the database.
     ///   - sharing: whether other copies may have the database at the same time.
-    ///   - isAlone: whether no other daemon may write, as long as several on one store are not promised to keep out of each
-    ///     other's way.
     ///   - readers: how many reads may run at once; there is a connection more for writes, and one that listens.
     ///   - maximumKnownIdentifiers: how many identifiers are remembered before the oldest are forgotten.
     ///   - apps: whose settings the rules look at are kept with the rows that they judge.
@@ -71,8 +68,8 @@ package final class PostgresStore: SQLStore {
     /// - Returns: the store, ready for use.
     /// - Throws: `storeUnavailable`, naming the server and what is wrong.
     package static func open(
-        _ configuration: PostgresConfiguration, sharing: StoreSharing = .shared, isAlone: Bool = false,
-        readers: Int = defaultReaders, maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [],
+        _ configuration: PostgresConfiguration, sharing: StoreSharing = .shared, readers: Int = defaultReaders,
+        maximumKnownIdentifiers: Int = 5_000_000, apps: [App] = [],
         secrets: (any InstallationSecrets)? = nil,
         time: @escaping StoreOperation.Timer = { _, _ in },
         logger: Logger = Logger(label: "purser.store") { _ in SwiftLogNoOpLogHandler() }
@@ -83,7 +80,7 @@ package final class PostgresStore: SQLStore {
             let opened = try await writer.withConnection { connection in
                 try PostgresServerCheck.check(connection, logger)
                 let database = PostgresDatabase.of(connection)
-                if isAlone { try database.takeAlone() }
+                try database.takeTogether()
                 try PostgresSchema.migrate(connection)
                 try origin.beginTurn(database)
                 if !apps.isEmpty { try AppSettingRow.save(apps, in: database) }
@@ -92,8 +89,7 @@ package final class PostgresStore: SQLStore {
                 return opened
             }
             return try PostgresStore(
-                configuration, sharing: sharing, isAlone: isAlone, writer: writer, origin: origin,
-                readers: readers,
+                configuration, sharing: sharing, writer: writer, origin: origin, readers: readers,
                 maximumKnownIdentifiers: maximumKnownIdentifiers,
                 secrets: opened ?? .none, time: time, logger: logger)
         } catch {
@@ -101,6 +97,8 @@ package final class PostgresStore: SQLStore {
             throw PostgresFailure.serviceError(error, doing: "open", store: "The store \(configuration.description)")
         }
     }
+
+    package func news() -> AsyncStream<CopyNews> { feed.listen() }
 
     package func close() async {
         await listener.shutdown()

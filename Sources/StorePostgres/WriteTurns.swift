@@ -24,18 +24,14 @@ final class WriteTurns: Sendable {
     private let pool: PostgresPool
     private let executorHeartbeat: ExecutorHeartbeat
     private let outage: Outage
-    /// Whether no other daemon may write.
-    private let isAlone: Bool
     private let origin: StoreOrigin
     private let state = Mutex(State())
 
     init(
-        _ pool: PostgresPool, isAlone: Bool, _ origin: StoreOrigin, _ executorHeartbeat: ExecutorHeartbeat,
-        _ outage: Outage
+        _ pool: PostgresPool, _ origin: StoreOrigin, _ executorHeartbeat: ExecutorHeartbeat, _ outage: Outage
     ) {
         self.pool = pool
         self.origin = origin
-        self.isAlone = isAlone
         self.executorHeartbeat = executorHeartbeat
         self.outage = outage
     }
@@ -104,7 +100,7 @@ final class WriteTurns: Sendable {
     ) throws -> [@Sendable () -> Void] {
         let endings: [@Sendable () -> Void]
         do {
-            if isAlone { try database.takeAlone() }
+            try database.takeTogether()
             endings = try runTogether(writes, in: database) ?? runApart(writes, in: database)
         } catch {
             database.rollBack()

@@ -7,9 +7,10 @@ extension SQLStore {
     package func conclude(_ conclusion: DeliveryConclusion) async throws(ServiceError) -> Delivery? {
         try await write("record what became of a delivery") { database in
             guard var row = try DeliveryRow.fetch(app: conclusion.app, id: conclusion.id, from: database),
-                row.delivery.state == .sending, row.claim?.worker == conclusion.worker
+                row.delivery.state == .sending,
+                row.isClaimed(by: conclusion.worker, at: conclusion.claimedAt)
             else { return nil }
-            let isNews = try row.learn(conclusion, in: database)
+            let isNews = try row.learn(conclusion.findings, in: database)
             let concluded = try row.conclude(conclusion, in: database)
             if isNews, let purchase = concluded.purchase {
                 // Its case may have been waiting for it.
@@ -28,10 +29,21 @@ extension SQLStore {
     }
 
     package func recoverDeliveries(worker: String, at now: Date) async throws(ServiceError) -> Int {
-        try await write("take deliveries back from workers that are no more") { database in
-            // A lock leaves this process alone with the store.
-            let lost = try DeliveryRow.sending(
-                "(worker <> ? OR leaseUntil <= ?)", [worker, now.milliseconds], in: database)
+        // Where the store is shared, each copy asks every few seconds, and mostly in vain.
+        if isShared {
+            let isAnythingLost = try await read("look for claims whose lease is over") { [sharing] database in
+                try DeliveryRow.isAnyLeaseOver(at: sharing.time(now, in: database), in: database)
+            }
+            guard isAnythingLost else { return 0 }
+        }
+        return try await write("take deliveries back from workers that are no more") { [sharing] database in
+            let time = try sharing.time(now, in: database).milliseconds
+            let lost =
+                switch sharing {
+                // A lock leaves this process alone with the store.
+                case .alone: try DeliveryRow.sending("(worker <> ? OR leaseUntil <= ?)", [worker, time], in: database)
+                case .shared: try DeliveryRow.sending("leaseUntil <= ?", [time], in: database)
+                }
             for row in lost {
                 _ = try row.interrupted(
                     as: row.cancellation == nil ? .queued : .cancelled, because: row.cancellation, at: now,
@@ -43,11 +55,12 @@ extension SQLStore {
 
     package func expireDeliveries(at now: Date, limit: Int) async throws(ServiceError) -> [Delivery] {
         // Asked at each turn of the dispatcher, and mostly in vain: no turn of the writer is taken for nothing.
-        let isAnythingOver = try await read("look for what has expired") {
-            try DeliveryRow.isAnythingOver(at: now, in: $0)
+        let isAnythingOver = try await read("look for what has expired") { [sharing] database in
+            try DeliveryRow.isAnythingOver(at: now, leases: sharing.time(now, in: database), in: database)
         }
         guard isAnythingOver else { return [] }
-        return try await write("expire deliveries") { database in
+        return try await write("expire deliveries") { [sharing] database in
+            let leases = try sharing.time(now, in: database)
             _ = try DeliveryRow.promote(at: now, in: database)
             let queued = try DeliveryRow.list(
                 database,
@@ -55,7 +68,7 @@ extension SQLStore {
                     "SELECT \(DeliveryRow.columns) FROM delivery WHERE isReady = 1 AND deadline <= ? ORDER BY deadline, id LIMIT ?",
                 arguments: [now.milliseconds, limit])
             let lost = try DeliveryRow.sending(
-                "deadline <= ? AND leaseUntil <= ?", [now.milliseconds, now.milliseconds], in: database)
+                "deadline <= ? AND leaseUntil <= ?", [now.milliseconds, leases.milliseconds], in: database)
             var ended: [Delivery] = []
             for row in queued {
                 ended.append(try row.end(as: .expired, because: row.lateness, at: now, in: database))
@@ -73,16 +86,26 @@ extension SQLStore {
 
 extension DeliveryRow {
     /// Whether something has expired, or may have once it is made ready.
-    static func isAnythingOver(at now: Date, in database: SQLDatabase) throws -> Bool {
+    ///
+    /// `leases`: the time by which leases end.
+    static func isAnythingOver(at now: Date, leases: Date, in database: SQLDatabase) throws -> Bool {
         let now = now.milliseconds
         return try [
             ("SELECT 1 FROM delivery WHERE isReady = 1 AND deadline <= ? LIMIT 1", [now]),
             ("SELECT 1 FROM delivery WHERE isReady = 0 AND dueAt <= ? LIMIT 1", [now]),
             (
                 "SELECT 1 FROM delivery WHERE state = 'sending' AND app > '' AND deadline <= ? AND leaseUntil <= ? LIMIT 1",
-                [now, now]
+                [now, leases.milliseconds]
             ),
         ].contains { try Int.fetchOne(database.cachedStatement(sql: $0), arguments: SQLArguments($1)) != nil }
+    }
+
+    /// Whether a claim's lease is over by a time.
+    static func isAnyLeaseOver(at time: Date, in database: SQLDatabase) throws -> Bool {
+        try Int.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT 1 FROM delivery WHERE state = 'sending' AND app > '' AND leaseUntil <= ? LIMIT 1"),
+            arguments: [time.milliseconds]) != nil
     }
 
     /// Deliveries that are being sent under a claim that a condition names; they are few.
@@ -118,21 +141,21 @@ extension DeliveryRow {
     /// Keeps what an attempt found out.
     ///
     /// - Returns: whether the purchase was not known before.
-    fileprivate mutating func learn(_ conclusion: DeliveryConclusion, in database: SQLDatabase) throws -> Bool {
+    mutating func learn(_ findings: DeliveryFindings, in database: SQLDatabase) throws -> Bool {
         let isNews = delivery.purchase == nil
-        if let environment = conclusion.environment ?? conclusion.purchase?.environment,
+        if let environment = findings.environment ?? findings.purchase?.environment,
             environment != delivery.environment
         {
             try database.cachedStatement(sql: "UPDATE delivery SET environment = ? WHERE id = ?")
                 .execute(arguments: [environment.rawValue, delivery.id])
             delivery.environment = environment
         }
-        if let warnings = conclusion.warnings, warnings != delivery.warnings {
+        if let warnings = findings.warnings, warnings != delivery.warnings {
             try database.cachedStatement(sql: "UPDATE delivery SET warnings = ? WHERE id = ?")
                 .execute(arguments: [try JSONEncoder().encode(warnings), delivery.id])
         }
         // What an erasure removed does not come back.
-        if let purchase = conclusion.purchase, purchase != delivery.purchase, !isErased {
+        if let purchase = findings.purchase, purchase != delivery.purchase, !isErased {
             let effective = try PurchaseTokenRow.effective(purchase, app: delivery.app, in: database)
             try Self.save(effective, of: delivery.id, in: database)
             delivery.purchase = effective

@@ -20,9 +20,11 @@ extension SQLStore {
             guard let look else { return DeliveryClaim.Result(deliveries: [], next: nil) }
             var claimed: [Delivery] = []
             if !look.ids.isEmpty {
-                claimed = try await write("claim deliveries") { database in
+                claimed = try await write("claim deliveries") { [sharing] database in
                     guard try SendingHoldRow.fetch(from: database) == nil else { return [] }
-                    return try DeliveryRow.claim(look.ids, for: claim, in: database)
+                    return try DeliveryRow.claim(
+                        look.ids, for: claim,
+                        until: sharing.time(claim.now, in: database).advanced(by: claim.lease), in: database)
                 }
                 // Somebody else was quicker, and got on.
                 if claimed.isEmpty { continue }
@@ -63,7 +65,11 @@ extension DeliveryRow {
     }
 
     /// Claims those of some deliveries that are still ready, unless another one of the same transaction is being sent.
-    static func claim(_ ids: [String], for claim: DeliveryClaim, in database: SQLDatabase) throws -> [Delivery] {
+    ///
+    /// `end`: when the lease ends.
+    static func claim(
+        _ ids: [String], for claim: DeliveryClaim, until end: Date, in database: SQLDatabase
+    ) throws -> [Delivery] {
         let update = try database.cachedStatement(
             sql: """
                 UPDATE delivery SET state = 'sending', isReady = NULL, worker = ?, claimedAt = ?, leaseUntil = ?
@@ -74,7 +80,7 @@ extension DeliveryRow {
         var claimed: [Delivery] = []
         for id in ids {
             try update.execute(
-                arguments: [claim.worker, claim.now.milliseconds, claim.leaseUntil.milliseconds, id])
+                arguments: [claim.worker, claim.now.milliseconds, end.milliseconds, id])
             guard database.changesCount == 1 else { continue }
             claimed += try list(
                 database, sql: "SELECT \(DeliveryRow.columns) FROM delivery WHERE id = ?", arguments: [id]

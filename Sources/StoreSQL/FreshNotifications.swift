@@ -14,6 +14,8 @@ package final class FreshNotifications: Sendable {
         /// In the order in which they came, with what has been handed over since.
         var order: [NotificationKey] = []
         var erasures = 0
+        /// How many erasures of all copies this one has taken note of; nil before the first question.
+        var erasuresOfAll: Int64?
     }
 
     private let state = Mutex(State())
@@ -22,6 +24,18 @@ package final class FreshNotifications: Sendable {
 
     /// How many erasures there have been; to be asked in the writer's turn.
     var erasures: Int { state.withLock(\.erasures) }
+
+    /// Takes note of how many erasures all copies of the daemon have made; forgets everything if it is another number than before.
+    ///
+    /// - Returns: whether it is the same number.
+    func isUpToDate(withErasuresOfAll count: Int64) -> Bool {
+        let isSame = state.withLock { state in
+            defer { state.erasuresOfAll = count }
+            return state.erasuresOfAll == count
+        }
+        if !isSame { forget() }
+        return isSame
+    }
 
     /// Keeps what a transaction has recorded that is committed now, unless something was erased since.
     ///

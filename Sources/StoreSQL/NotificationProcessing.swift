@@ -7,8 +7,17 @@ extension SQLStore {
     package func process(
         _ notification: StoredNotification, newCaseID: String, at now: Date
     ) async throws(ServiceError) -> AppliedNotification {
-        try await write("process a notification") { [effects] database in
-            try effects.apply(notification, newCaseID: newCaseID, at: now, in: database)
+        try await write("process a notification") { [effects, isShared] database in
+            guard isShared else {
+                return try effects.apply(notification, newCaseID: newCaseID, at: now, in: database)
+            }
+            // Since it was read another copy may have applied it, or erased what names a user.
+            let current = try NotificationRow.list(
+                database, sql: "\(NotificationRow.columns) WHERE app = ? AND uuid = ?",
+                arguments: [notification.app, notification.notification.notificationUUID]
+            ).first?.notification
+            guard let current else { return AppliedNotification() }
+            return try effects.apply(current, newCaseID: newCaseID, at: now, in: database)
         }
     }
 }

@@ -6,7 +6,8 @@ package import Domain
 /// are one after the other, in the order in which they are committed, and that what a write has written is on disk when it
 /// returns.
 package protocol SQLStore: AppleAnswerStore, AuditPseudonymStore, BudgetStore, CallbackStore, CallerStore, CaseStore,
-    ConsentStore, CopyStore, DeliveryStore, EventStore, KeyStore, LinkStore, NotificationStore, QuarantineStore,
+    ConsentStore, CopyStore, DeliveryClaimStore, DeliveryStore, EventStore, KeyStore, LinkStore, NotificationStore,
+    QuarantineStore,
     ReceiptStore,
     RefundReportStore, ReleaseMemory, SharedBudgetStore, StoredStateStore, StoreMaintenance, TransactionMemory,
     UsageStore, UserExportStore

@@ -7,7 +7,11 @@ extension SQLStore {
     package func keep(
         _ answers: [AppleAnswer], notedAfter count: Int, at now: Date
     ) async throws(ServiceError) {
-        try await write("keep what Apple has answered") { [fresh] database in
+        try await write("keep what Apple has answered") { [fresh, isShared] database in
+            if isShared {
+                // Another copy may have erased whom they are about.
+                guard try fresh.isUpToDate(withErasuresOfAll: ErasureCount.all(database)) else { return }
+            }
             // In the writer's turn: an erasure came before it, or finds what is kept.
             guard fresh.erasures == count else { return }
             for answer in answers { try AppleAnswerRow.keep(answer, at: now, in: database) }

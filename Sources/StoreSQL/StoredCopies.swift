@@ -23,6 +23,9 @@ package enum StoreSharing: Sendable {
 extension SQLStore {
     package var isShared: Bool { sharing == .shared }
 
+    /// Nothing, where there is no other copy.
+    package func news() -> AsyncStream<CopyNews> { AsyncStream { $0.finish() } }
+
     package func beat(copy id: String, for lifetime: Duration, at now: Date) async throws(ServiceError) {
         try await write("say that this copy lives") { [sharing] database in
             let now = try sharing.time(now, in: database)

@@ -37,6 +37,10 @@ extension SQLStore {
             situation.purchase = try PurchaseRow.situation(of: known, from: database)
             (situation.owner, situation.objection) = try ConsentQuery.judgement(
                 of: known.subject, known.presence, tombstones, in: database)
+            if new.policy != nil, let caseID = new.caseID {
+                situation.policyAnswer = try DeliveryRow.ofCase(id: caseID, app: new.app, from: database)
+                    .first { $0.policy != nil }
+            }
             let decision = AcceptRules.decide(draft, situation)
             let delivery: Delivery
             switch decision {

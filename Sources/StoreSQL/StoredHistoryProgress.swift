@@ -8,21 +8,17 @@ extension SQLStore {
         app: String, environment: AppStoreEnvironment
     ) async throws(ServiceError) -> HistoryProgress? {
         try await read("read how far the search for missed notifications got") { database in
-            let row = try SQLRow.fetchOne(
-                database, sql: "SELECT * FROM historyProgress WHERE app = ? AND environment = ?",
-                arguments: [app, environment.rawValue])
-            return try row.map { row in
-                HistoryProgress(
-                    completeUntil: try row.dateIfPresent("completeUntil"),
-                    unkeptSince: try row.dateIfPresent("unkeptSince"), search: try Self.search(row))
-            }
+            try HistoryProgressRow.fetch(app: app, environment, from: database)
         }
     }
 
     package func saveHistoryProgress(
-        _ progress: HistoryProgress, app: String, environment: AppStoreEnvironment
-    ) async throws(ServiceError) {
-        try await write("keep how far the search for missed notifications got") { database in
+        _ progress: HistoryProgress, replacing known: HistoryProgress?, app: String, environment: AppStoreEnvironment
+    ) async throws(ServiceError) -> Bool {
+        try await write("keep how far the search for missed notifications got") { [isShared] database in
+            if isShared {
+                guard try HistoryProgressRow.fetch(app: app, environment, from: database) == known else { return false }
+            }
             try database.execute(
                 sql: """
                     INSERT INTO historyProgress
@@ -39,6 +35,23 @@ extension SQLStore {
                     progress.search?.start.milliseconds, progress.search?.end.milliseconds,
                     progress.search?.paginationToken,
                 ])
+            return true
+        }
+    }
+}
+
+/// How far the search has got for an app and environment, as it stands in its table.
+private enum HistoryProgressRow {
+    static func fetch(
+        app: String, _ environment: AppStoreEnvironment, from database: SQLDatabase
+    ) throws -> HistoryProgress? {
+        try SQLRow.fetchOne(
+            database, sql: "SELECT * FROM historyProgress WHERE app = ? AND environment = ?",
+            arguments: [app, environment.rawValue]
+        ).map { row in
+            HistoryProgress(
+                completeUntil: try row.dateIfPresent("completeUntil"),
+                unkeptSince: try row.dateIfPresent("unkeptSince"), search: try search(row))
         }
     }
 

@@ -6,7 +6,8 @@ extension SQLStore {
         let (isNew, erasures) = try await write("keep a notification") { [fresh] database in
             (try NotificationRow.record(notification, in: database), fresh.erasures)
         }
-        if isNew { fresh.keep(notification, recordedAfter: erasures) }
+        // Another copy may apply it, or erase of it what stands here.
+        if isNew, !isShared { fresh.keep(notification, recordedAfter: erasures) }
         return isNew
     }
 

@@ -5,8 +5,9 @@ extension SQLStore {
     package func eraseUser(
         app: String, user: UserID, at now: Date
     ) async throws(ServiceError) -> ErasureReport {
-        var report = try await write("erase a user") { [tombstones, fresh] database in
+        var report = try await write("erase a user") { [tombstones, fresh, isShared] database in
             fresh.forget()
+            if isShared { try ErasureCount.increase(database) }
             let footprint = try UserFootprint(of: user, app: app, in: database)
             let erasure = UserErasure(footprint: footprint, tombstones: tombstones)
             return try erasure.run(at: now, in: database)
@@ -18,6 +19,17 @@ extension SQLStore {
             report.remains = error
         }
         return report
+    }
+}
+
+/// How many erasures all copies of the daemon have made, so that each can tell whether what it has in memory is older.
+enum ErasureCount {
+    private static let name = "erasure"
+
+    static func all(_ database: SQLDatabase) throws -> Int64 { try database.lastPosition(of: name) }
+
+    fileprivate static func increase(_ database: SQLDatabase) throws {
+        _ = try Int64.fetchOne(database.cachedStatement(sql: "SELECT nextPosition(?)"), arguments: [name])
     }
 }
 

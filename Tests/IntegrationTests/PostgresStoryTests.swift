@@ -66,12 +66,4 @@ struct PostgresStoryTests {
         }
         await simulator.stop()
     }
-
-    @Test func `a second daemon on the same database does not start`() async throws {
-        let options = try await Self.options()
-        try await DaemonFixture.with(options) { _ in
-            let error = await #expect(throws: ServiceError.self) { try await DaemonFixture.with(options) { _ in } }
-            #expect(error?.message.contains("another daemon has it") == true)
-        }
-    }
 }

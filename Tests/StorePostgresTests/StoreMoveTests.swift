@@ -173,15 +173,16 @@ struct StoreMoveTests {
                 return failure?.error.message ?? ""
             }
             try await PostgresFixture.run { fixture in
-                let daemon = try await PostgresStore.open(fixture.configuration, isAlone: true)
+                let daemon = try await PostgresStore.open(fixture.configuration)
                 #expect(try await refusal(fixture).contains("another daemon has it"))
                 await daemon.close()
             }
             try await PostgresFixture.run { fixture in
                 let target = try await fixture.open(nil)
                 _ = try await target.record(.sample("other", transaction: .sample(id: "2")))
+                await target.close()
                 #expect(try await refusal(fixture).contains("not empty"))
-                #expect(try await Self.rows("notification", in: target) == 1)
+                #expect(try await Self.rows("notification", in: try await fixture.open(nil)) == 1)
             }
             try await PostgresFixture.run { fixture in
                 // A digest that never comes out the same stands for a value that does not.

@@ -48,7 +48,7 @@ struct BackupTests {
         #expect(try await store.sendingHold() == nil)
         try await store.backup(to: folder.file("backup.db"), at: now)
         #expect(try await store.sendingHold() == nil)
-        let claim = DeliveryClaim(worker: "w", now: now, leaseUntil: CaseModel.time(2), limit: 10)
+        let claim = DeliveryClaim(worker: "w", now: now, lease: .seconds(3600), limit: 10)
         for isRestored in [false, true] {
             let other = try StoreFolder()
             if isRestored {

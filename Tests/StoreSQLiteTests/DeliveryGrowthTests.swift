@@ -72,7 +72,7 @@ struct DeliveryGrowthTests {
         try await store.queue(.sample("gems", transaction: "2", environment: .production, app: "gems", deadline: 21))
         try await store.queue(.sample("last", transaction: "3", environment: .sandbox, deadline: 22))
         let claim = DeliveryClaim(
-            worker: "worker", now: CaseModel.time(0), leaseUntil: CaseModel.time(1), limit: 10,
+            worker: "worker", now: CaseModel.time(0), lease: .seconds(3600), limit: 10,
             skipping: [AppEnvironment(app: "coins", environment: .production)])
         let result = try await store.claimDeliveries(claim)
         #expect(result.deliveries.map(\.id) == ["first", "gems", "last"])
@@ -95,7 +95,7 @@ struct DeliveryGrowthTests {
             var (looks, found) = (0, 0)
             repeat {
                 let claim = DeliveryClaim(
-                    worker: "worker", now: CaseModel.time(0), leaseUntil: CaseModel.time(1), limit: 10,
+                    worker: "worker", now: CaseModel.time(0), lease: .seconds(3600), limit: 10,
                     skipping: appEnvironments,
                     after: position)
                 let result = try await store.claimDeliveries(claim)
@@ -120,7 +120,7 @@ struct DeliveryGrowthTests {
         var found: [String] = []
         repeat {
             let claim = DeliveryClaim(
-                worker: "worker", now: CaseModel.time(7), leaseUntil: CaseModel.time(8), limit: 10,
+                worker: "worker", now: CaseModel.time(7), lease: .seconds(3600), limit: 10,
                 skipping: [AppEnvironment(app: "coins", environment: .production)], after: position)
             let result = try await store.claimDeliveries(claim)
             found += result.deliveries.map(\.id)

@@ -95,8 +95,8 @@ struct NotificationQueryPlanTests {
         }
         _ = try await store.unprocessedNotifications(limit: 10)
         _ = try await store.notification(app: "coins", uuid: "a")
-        try await store.saveHistoryProgress(
-            HistoryProgress(completeUntil: nil, search: nil), app: "coins", environment: .sandbox)
+        _ = try await store.saveHistoryProgress(
+            HistoryProgress(completeUntil: nil, search: nil), replacing: nil, app: "coins", environment: .sandbox)
         _ = try await store.historyProgress(app: "coins", environment: .sandbox)
         _ = try await store.latestCase(app: "coins", transactionID: "2", environment: nil)
         try await store.take(.sample("e", at: 3, transaction: transaction))

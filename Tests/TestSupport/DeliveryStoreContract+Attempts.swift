@@ -64,7 +64,7 @@ extension DeliveryStoreContract {
             for number in 1...4 { try await store.queue(.sample("\(number)", transaction: "\(number)")) }
             let behind = DeliveryClaim.Position(deadline: CaseModel.time(12), id: "2")
             let claim = DeliveryClaim(
-                worker: "worker", now: CaseModel.time(0), leaseUntil: CaseModel.time(1), limit: 10, after: behind)
+                worker: "worker", now: CaseModel.time(0), lease: .seconds(3600), limit: 10, after: behind)
             let result = try await store.claimDeliveries(claim)
             #expect(result.deliveries.map(\.id) == ["3", "4"])
             #expect(result.next == nil)

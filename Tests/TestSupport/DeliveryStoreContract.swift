@@ -172,7 +172,7 @@ extension DeliveryStore {
     ) async throws(ServiceError) -> [Delivery] {
         try await claimDeliveries(
             DeliveryClaim(
-                worker: worker, now: CaseModel.time(hour), leaseUntil: CaseModel.time(hour + lease), limit: limit,
+                worker: worker, now: CaseModel.time(hour), lease: .seconds(lease * 3600), limit: limit,
                 skipping: skipping)
         ).deliveries
     }

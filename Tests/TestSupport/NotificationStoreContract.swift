@@ -90,12 +90,14 @@ package struct NotificationStoreContract: Sendable, CustomTestStringConvertible 
                 completeUntil: CaseModel.time(1), unkeptSince: CaseModel.time(0.5), search: search)
             let fresh = HistoryProgress(completeUntil: nil, search: nil)
             #expect(try await store.historyProgress(app: "coins", environment: .sandbox) == nil)
-            try await store.saveHistoryProgress(progress, app: "coins", environment: .sandbox)
-            try await store.saveHistoryProgress(fresh, app: "gems", environment: .sandbox)
+            let isKept = try await store.saveHistoryProgress(
+                progress, replacing: nil, app: "coins", environment: .sandbox)
+            #expect(isKept)
+            #expect(try await store.saveHistoryProgress(fresh, replacing: nil, app: "gems", environment: .sandbox))
             #expect(try await store.historyProgress(app: "coins", environment: .sandbox) == progress)
             #expect(try await store.historyProgress(app: "coins", environment: .production) == nil)
             #expect(try await store.historyProgress(app: "gems", environment: .sandbox) == fresh)
-            try await store.saveHistoryProgress(fresh, app: "coins", environment: .sandbox)
+            #expect(try await store.saveHistoryProgress(fresh, replacing: nil, app: "coins", environment: .sandbox))
             #expect(try await store.historyProgress(app: "coins", environment: .sandbox) == fresh)
         },
     ]

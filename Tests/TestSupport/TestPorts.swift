@@ -18,6 +18,7 @@ extension Services.Ports {
     ///   - callbacks: remembers what is posted.
     ///   - audit: remembers what was done.
     ///   - clock: the clocks.
+    ///   - copyID: names the copy of the daemon that they are of.
     ///   - logger: hears nothing unless a test listens.
     /// - Returns: the ports.
     package static func test(
@@ -26,7 +27,7 @@ extension Services.Ports {
         signedData: FakeSignedDataChecker = FakeSignedDataChecker(),
         receiptReader: FakeReceiptReader = FakeReceiptReader(),
         callbacks: FakeCallbackTransport = FakeCallbackTransport(), audit: any AuditTrail = RememberedAudit(),
-        clock: ServiceClock,
+        clock: ServiceClock, copyID: String = UUID().uuidString,
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) -> Services.Ports {
         // The time of day of most tests stands still; were the other clock to go on, minutes would shift on a slow machine.
@@ -52,7 +53,7 @@ extension Services.Ports {
             pageTokens: pageTokens, credentials: credentials,
             callbacks: CallbackDelivery(
                 transport: callbacks, secrets: PlainCallbackSecrets(), encoder: PlainCallbackEncoder()),
-            clock: clock, copyID: UUID().uuidString, makeID: TestCode.makeIDs(),
+            clock: clock, copyID: copyID, makeID: TestCode.makeIDs(),
             makeSnapshotID: { UUID().uuidString }, digest: TestCode.authenticationCode, logger: logger)
     }
 }

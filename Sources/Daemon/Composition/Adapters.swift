@@ -189,7 +189,7 @@ private func openStore(
         }
     case .postgres(let configuration):
         return try await PostgresStore.open(
-            configuration, isAlone: true, apps: apps, secrets: secrets, time: time, logger: dependencies.logger)
+            configuration, apps: apps, secrets: secrets, time: time, logger: dependencies.logger)
     }
 }
 

@@ -75,8 +75,15 @@ package final class CallbackSender: Sendable {
         signal.wake()
     }
 
-    /// Sends until its task is cancelled.
+    /// Looks which callbacks there are, as another copy of the daemon may have added one; cheap.
+    package func lookAgain() {
+        state.withLock { $0.isStale = true }
+        signal.wake()
+    }
+
+    /// Sends until its task is cancelled; what it knew before, another copy of the daemon may have changed meanwhile.
     package func run() async {
+        state.withLock { $0 = State(outages: $0.outages) }
         await withDiscardingTaskGroup { group in
             group.addTask { [changes, signal] in
                 // Without a callback a commit need not wake this task: one that is added reads the log by itself.

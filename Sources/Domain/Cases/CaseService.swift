@@ -54,7 +54,7 @@ package struct CaseService: Sendable {
         guard let (result, ended) = try await store.decline(app: app.slug, id: id, decline) else {
             throw Self.notFound(id)
         }
-        _ = await ending.carryOut(ended)
+        await ending.carryOut(ended)
         switch result {
         case .closed(let refundCase):
             throw ServiceError(

@@ -38,26 +38,47 @@ package final class ChangeSignal: Sendable {
     }
 }
 
-/// Lets a loop wait until there is work, or a time is over; for one loop.
+/// Lets a loop wait until there is work, or a time is over; for one loop at a time.
 final class WakeSignal: Sendable {
-    private let signals = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
+    private struct State {
+        /// Whether somebody called while nobody waited.
+        var isOwed = false
+        var waiting: AsyncStream<Void>.Continuation?
+    }
+
+    private let state = Mutex(State())
 
     /// Ends the present wait, or the next one if nobody waits; several calls may count as one.
-    func wake() { signals.continuation.yield() }
+    func wake() {
+        let waiting = state.withLock { state in
+            if state.waiting == nil { state.isOwed = true }
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.finish()
+    }
 
     /// Returns when somebody calls `wake`, when the time is over or when the task is cancelled.
     ///
     /// `duration`: the longest wait; nil for no bound.
     func wait(atMost duration: Duration?, by clock: ServiceClock) async {
+        // One for each wait: a stream ends for good when the task that waits for it is cancelled.
+        let (stream, continuation) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(0))
+        let isOwed = state.withLock { state in
+            defer { state.isOwed = false }
+            if !state.isOwed { state.waiting = continuation }
+            return state.isOwed
+        }
+        guard !isOwed else { return }
         await withTaskGroup(of: Void.self) { timer in
             if let duration {
                 timer.addTask {
-                    if (try? await clock.sleep(duration)) != nil { self.wake() }
+                    if (try? await clock.sleep(duration)) != nil { continuation.finish() }
                 }
             }
-            var signals = self.signals.stream.makeAsyncIterator()
-            _ = await signals.next()
+            for await _ in stream {}
             timer.cancelAll()
         }
+        state.withLock { $0.waiting = nil }
     }
 }

@@ -22,19 +22,17 @@ package struct ConsentService: Sendable {
 
     private let store: any ConsentStore
     private let deliveries: any DeliveryStore
-    private let transfers: InFlightDeliveries
-    private let waiters: DeliveryWaiters
+    private let ending: DeliveryEnding
     private let audit: any AuditTrail
     private let now: WallClock
 
     package init(
-        store: any ConsentStore, deliveries: any DeliveryStore, transfers: InFlightDeliveries, waiters: DeliveryWaiters,
-        audit: any AuditTrail, now: @escaping WallClock
+        store: any ConsentStore, deliveries: any DeliveryStore, ending: DeliveryEnding, audit: any AuditTrail,
+        now: @escaping WallClock
     ) {
         self.store = store
         self.deliveries = deliveries
-        self.transfers = transfers
-        self.waiters = waiters
+        self.ending = ending
         self.audit = audit
         self.now = now
     }
@@ -109,7 +107,7 @@ package struct ConsentService: Sendable {
         let pseudonym = await audit.pseudonym(of: user, app: app.slug)
         var report = try await store.eraseUser(app: app.slug, user: user, at: now())
         await audit.settle(AuditAct(.userErased, by: actor, app: app.slug, pseudonym: pseudonym))
-        report.cancelled.forEach(waiters.post)
+        report.cancelled.forEach(ending.waiters.post)
         report.sending = await end(report.sending, of: user, app: app.slug)
         if let remains = report.remains { throw remains }
         return report
@@ -121,7 +119,7 @@ package struct ConsentService: Sendable {
 extension ConsentService {
     /// Ends what a committed withdrawal stands against.
     private func takeBack(after record: ConsentRecord, _ effect: EndedDeliveries) async -> Outcome {
-        effect.cancelled.forEach(waiters.post)
+        effect.cancelled.forEach(ending.waiters.post)
         let ended = effect.cancelled + (await end(effect.sending, of: record.user, app: record.app))
         return Outcome(
             record: record,
@@ -141,7 +139,7 @@ extension ConsentService {
     private func end(_ deliveries: [Delivery], of user: UserID, app: String) async -> [Delivery] {
         let named = Set(deliveries.map(\.id))
         var unknown: Set<String> = []
-        var ended = await transfers.abort(app: app) { delivery in
+        var ended = await ending.transfers.abort(app: app) { delivery in
             if named.contains(delivery.id) { return true }
             do {
                 return try await isOwn(delivery, user)
@@ -152,7 +150,10 @@ extension ConsentService {
         }
         // One that is queued again was ended without need, and of some nobody knows whose they are.
         ended.removeAll { !named.contains($0.id) && ($0.state == .queued || unknown.contains($0.id)) }
-        let known = Set(ended.map(\.id))
+        var known = Set(ended.map(\.id))
+        let elsewhere = await ending.elsewhere.ends(of: deliveries.filter { !known.contains($0.id) })
+        ended += elsewhere
+        known.formUnion(elsewhere.map(\.id))
         for delivery in deliveries where !known.contains(delivery.id) {
             // Its attempt ended by itself before anybody looked; if the store cannot tell how, its end has been asked for.
             ended.append((try? await self.deliveries.delivery(app: app, id: delivery.id)) ?? delivery)

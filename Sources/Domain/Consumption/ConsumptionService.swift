@@ -130,7 +130,7 @@ package struct ConsumptionService: Sendable {
         let watch = waiters.watch(order.id)
         defer { waiters.remove(watch) }
         let (decision, ended) = try await deliveries.accept(draft)
-        _ = await ending.carryOut(ended)
+        await ending.carryOutHere(ended)
         switch decision {
         case .created(let delivery): return try await outcome(of: delivery, watch, until: waitEnd, request.slot)
         case .existing(let delivery): return try await outcome(of: delivery, until: waitEnd, request.slot)

@@ -8,6 +8,9 @@ package protocol CopyStore: Sendable {
     /// Whether several copies of the daemon may have the store at the same time.
     var isShared: Bool { get }
 
+    /// What other copies do from now on that this one acts upon, and what it does itself; ends with the task that listens.
+    func news() -> AsyncStream<CopyNews>
+
     /// Says that a copy lives, for a while from now on.
     ///
     /// - Parameters:

@@ -32,6 +32,8 @@ package enum AcceptRules {
         /// By the owner rule; nil when nobody is known.
         package var owner: UserID?
         package var objection: ConsentObjection?
+        /// What a policy has answered the case before, whatever became of it; to be known where the draft is a policy's.
+        package var policyAnswer: Delivery?
 
         package init() {}
     }
@@ -42,6 +44,8 @@ package enum AcceptRules {
             return keyed.requestDigest == draft.requestDigest ? .existing(keyed.delivery) : .keyReused(keyed.delivery)
         }
         var new = draft.delivery
+        // Once a case: of two copies of the daemon that looked at the same time the second finds the first one's.
+        if new.policy != nil, let answered = situation.policyAnswer { return .existing(answered) }
         let places = FactRules.Places(situation.purchase.cases)
         let place = places.place(of: new)
         let refundCase =

@@ -5,6 +5,7 @@ import Logging
 /// says what is to be recorded of it.
 struct DeliveryAttemptRunner: Sendable {
     let store: any DeliveryStore
+    let claims: any DeliveryClaimStore
     let ending: DeliveryEnding
     let links: any LinkStore
     let gateway: any AppStoreGateway
@@ -38,11 +39,17 @@ struct DeliveryAttemptRunner: Sendable {
         } catch {
             return misconfigured(transfer, error)
         }
-        let end = clock.monotonicNow() + min(time, policy.attemptTime)
+        let end = min(clock.monotonicNow() + min(time, policy.attemptTime), transfer.end)
+        guard clock.remaining(until: end) >= policy.minimumAttemptTime else { return unsent(transfer, Self.leaseOver) }
         if let conclusion = await lookUp(transfer, app, until: end) { return conclusion }
+        if let conclusion = await keepFindings(transfer) { return conclusion }
         if let conclusion = await askGate(transfer) { return conclusion }
         return await send(transfer, app, until: end)
     }
+
+    /// Said of an attempt that was held up, as by a stop of the whole process, until somebody else may have taken its delivery.
+    private static let leaseOver = ServiceError(
+        .storeUnavailable, "The attempt was held up for so long that another copy may make it.")
 
     private func upstreamCall(
         _ delivery: Delivery, _ app: App, until end: ContinuousClock.Instant
@@ -101,6 +108,26 @@ extension DeliveryAttemptRunner {
         return try await store.mustKnowAccount(app: delivery.app, environment: delivery.environment)
     }
 
+    /// Lets other copies know what was found out, before the gate is asked: whoever takes answers back there looks at rows alone.
+    ///
+    /// - Returns: nil when the delivery can go on.
+    private func keepFindings(_ transfer: InFlightDelivery) async -> DeliveryConclusion? {
+        guard claims.isShared, transfer.hasFindings else { return nil }
+        let delivery = transfer.delivery
+        do throws(ServiceError) {
+            let findings = DeliveryFindings(
+                environment: delivery.environment, purchase: delivery.purchase, warnings: delivery.warnings)
+            let ended = try await claims.keepFindings(
+                findings, of: delivery, claimedBy: worker, at: transfer.claimedAt, now: clock.now())
+            guard let ended else { return unsent(transfer, Self.leaseOver) }
+            transfer.findingsAreKept()
+            await ending.begin(ended, from: transfer)
+            return nil
+        } catch {
+            return unsent(transfer, error)
+        }
+    }
+
     /// The caller named a user before anybody knew whose the purchase is.
     private func objectionOfOwner(_ transfer: InFlightDelivery) async -> DeliveryConclusion? {
         let delivery = transfer.delivery
@@ -153,6 +180,7 @@ extension DeliveryAttemptRunner {
         guard clock.isCertain else {
             return unsent(transfer, ServiceError(.appleUnavailable, "Apple has yet to say what time it is."))
         }
+        guard clock.remaining(until: end) > .zero else { return unsent(transfer, Self.leaseOver) }
         let message = ConsumptionMessage(
             version: delivery.version, transactionID: delivery.transactionID, body: delivery.body)
         let result = await gateway.sendConsumption(message, upstreamCall(delivery, app, until: end))
@@ -215,7 +243,8 @@ extension DeliveryAttemptRunner {
     ) -> DeliveryConclusion {
         let delivery = transfer.delivery
         return DeliveryConclusion(
-            id: delivery.id, app: delivery.app, worker: worker, outcome: outcome, attempts: result?.attempts ?? [],
+            id: delivery.id, app: delivery.app, worker: worker, claimedAt: transfer.claimedAt, outcome: outcome,
+            attempts: result?.attempts ?? [],
             mayHaveReachedApple: result?.mayHaveReachedApple ?? false, environment: delivery.environment,
             purchase: delivery.purchase, warnings: delivery.warnings, at: clock.now(),
             pause: pause.map { (AppEnvironment(app: delivery.app, environment: delivery.environment), $0) })

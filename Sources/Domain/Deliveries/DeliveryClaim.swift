@@ -30,19 +30,19 @@ package struct DeliveryClaim: Sendable {
     /// Names the process for as long as it runs.
     package let worker: String
     package let now: Date
-    /// Until when the claim holds; attempts end before.
-    package let leaseUntil: Date
+    /// How long the claim holds, from the moment at which the store decides, by its own clock; attempts end before.
+    package let lease: Duration
     package let limit: Int
     package let skipping: Set<AppEnvironment>
     package let after: Position?
 
     package init(
-        worker: String, now: Date, leaseUntil: Date, limit: Int, skipping: Set<AppEnvironment> = [],
+        worker: String, now: Date, lease: Duration, limit: Int, skipping: Set<AppEnvironment> = [],
         after: Position? = nil
     ) {
         self.worker = worker
         self.now = now
-        self.leaseUntil = leaseUntil
+        self.lease = lease
         self.limit = limit
         self.skipping = skipping
         self.after = after

@@ -13,22 +13,22 @@ package struct DeliveryConclusion: Sendable {
     package let id: String
     package let app: String
     package let worker: String
+    /// When it was claimed, which tells this claim from others of the same worker; nil for whichever there is.
+    package let claimedAt: Date?
     package var outcome: Outcome
     /// The attempts that were made under this claim.
     package let attempts: [DeliveryAttempt]
     package let mayHaveReachedApple: Bool
-    /// What was found out on the way; nil leaves what is known.
-    package let environment: AppStoreEnvironment?
-    package let purchase: PurchaseFacts?
-    /// What the delivery tells whoever reads it from now on; nil leaves what it told.
-    package let warnings: [String]?
+    /// What was found out on the way.
+    package let findings: DeliveryFindings
     package let at: Date
     /// The app and environment whose other deliveries would fail alike, and how long they need not be tried; this is not
     /// recorded.
     package let pause: (environment: AppEnvironment, duration: Duration)?
 
     package init(
-        id: String, app: String, worker: String, outcome: Outcome, attempts: [DeliveryAttempt],
+        id: String, app: String, worker: String, claimedAt: Date? = nil, outcome: Outcome,
+        attempts: [DeliveryAttempt],
         mayHaveReachedApple: Bool, environment: AppStoreEnvironment? = nil, purchase: PurchaseFacts? = nil,
         warnings: [String]? = nil, at: Date,
         pause: (environment: AppEnvironment, duration: Duration)? = nil
@@ -36,14 +36,28 @@ package struct DeliveryConclusion: Sendable {
         self.id = id
         self.app = app
         self.worker = worker
+        self.claimedAt = claimedAt
         self.outcome = outcome
         self.attempts = attempts
         self.mayHaveReachedApple = mayHaveReachedApple
+        findings = DeliveryFindings(environment: environment, purchase: purchase, warnings: warnings)
+        self.at = at
+        self.pause = pause
+    }
+}
+
+/// What an attempt has found out about its delivery.
+package struct DeliveryFindings: Sendable, Equatable {
+    /// Nil leaves what is known.
+    package let environment: AppStoreEnvironment?
+    package let purchase: PurchaseFacts?
+    /// What the delivery tells whoever reads it from now on; nil leaves what it told.
+    package let warnings: [String]?
+
+    package init(environment: AppStoreEnvironment?, purchase: PurchaseFacts?, warnings: [String]?) {
         self.environment = environment
         self.purchase = purchase
         self.warnings = warnings
-        self.at = at
-        self.pause = pause
     }
 }
 

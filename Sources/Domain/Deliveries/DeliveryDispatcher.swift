@@ -12,6 +12,8 @@ package final class DeliveryDispatcher: Sendable {
         var position: DeliveryClaim.Position?
         /// When claims of workers that are no more are looked for next.
         var recovery: ContinuousClock.Instant
+        /// Whether a claim failed in such a way that it may have been committed all the same.
+        var mayHaveClaimed = false
         /// What the time of day was when the dispatcher was made, by the clock as it was at the last look.
         var origin: Date?
         /// How often the store has failed without a success between.
@@ -40,10 +42,13 @@ package final class DeliveryDispatcher: Sendable {
     private static let hasteBatch = 1000
     /// A look through no more app environments than this costs next to nothing.
     private static let appEnvironmentsWithoutRest = 100
+    /// How often claims whose lease is over are looked for where several copies make them.
+    private static let sharedRecovery = Duration.seconds(5)
     /// How soon what the store would not record is tried again.
     private static let pendingPause = Duration.seconds(1)
 
     private let store: any DeliveryStore
+    private let claims: any DeliveryClaimStore
     private let transfers: InFlightDeliveries
     private let waiters: DeliveryWaiters
     private let clock: ServiceClock
@@ -58,6 +63,7 @@ package final class DeliveryDispatcher: Sendable {
 
     /// - Parameters:
     ///   - store: keeps the deliveries, and is the gate.
+    ///   - claims: knows what copies of the daemon have claimed.
     ///   - links: tells whose purchases are.
     ///   - gateway: the way to Apple.
     ///   - apps: whose deliveries are sent.
@@ -68,11 +74,13 @@ package final class DeliveryDispatcher: Sendable {
     ///   - worker: names this process for as long as it runs.
     ///   - logger: where trouble is told.
     package init(
-        store: any DeliveryStore, links: any LinkStore, gateway: any AppStoreGateway, apps: AppCatalog,
+        store: any DeliveryStore, claims: any DeliveryClaimStore, links: any LinkStore, gateway: any AppStoreGateway,
+        apps: AppCatalog,
         ending: DeliveryEnding, clock: ServiceClock,
         policy: DispatchPolicy, worker: String, logger: Logger
     ) {
         self.store = store
+        self.claims = claims
         transfers = ending.transfers
         waiters = ending.waiters
         self.clock = clock
@@ -81,7 +89,7 @@ package final class DeliveryDispatcher: Sendable {
         self.logger = logger
         start = clock.monotonicNow()
         runner = DeliveryAttemptRunner(
-            store: store, ending: ending, links: links,
+            store: store, claims: claims, ending: ending, links: links,
             gateway: gateway, apps: apps, clock: clock, policy: policy, worker: worker,
             logger: logger)
     }
@@ -172,6 +180,7 @@ extension DeliveryDispatcher {
     {
         // What Apple has accepted must be recorded before anything is taken for interrupted or expired.
         await loopHeartbeat.inStore { await settlePending() }
+        let isSettled = state.withLock(\.pending.isEmpty)
         let now = clock.now()
         // Nothing is sent too late, and nothing ends too early, because of a clock that is wrong: see `ClockWatch`, which
         // kicks when the time is certain.
@@ -179,9 +188,10 @@ extension DeliveryDispatcher {
             return state.withLock(\.pending.isEmpty) ? policy.longestPause : Self.pendingPause
         }
         try await correctTimes(&round, at: now)
-        try await recover(&round)
+        if isSettled { try await recover(&round) }
+        try await returnUnknownClaims(&round)
         try await claim(at: now, &round, start)
-        try await expire(at: now)
+        if isSettled { try await expire(at: now) }
         let next = try await loopHeartbeat.inStore { () throws(ServiceError) in
             try await store.nextDeliveryEvent(after: now)
         }
@@ -226,7 +236,19 @@ extension DeliveryDispatcher {
                 "Deliveries whose attempt was interrupted are queued again",
                 metadata: ["count": .stringConvertible(count)])
         }
-        round.recovery = clock.monotonicNow() + policy.lease
+        round.recovery = clock.monotonicNow() + (claims.isShared ? Self.sharedRecovery : policy.lease)
+    }
+
+    /// Gives back what was claimed without our knowing, as when the connection ended with the commit: nothing of it was sent.
+    private func returnUnknownClaims(_ round: inout Round) async throws(ServiceError) {
+        guard round.mayHaveClaimed else { return }
+        // In this order: what goes from the one to the other is in both meanwhile.
+        let underWay = transfers.ids
+        let known = state.withLock { underWay.union($0.pending.map(\.conclusion.id)) }
+        try await loopHeartbeat.inStore { () throws(ServiceError) in
+            try await claims.returnClaims(of: worker, except: known, at: clock.now())
+        }
+        round.mayHaveClaimed = false
     }
 
     private func expire(at now: Date) async throws(ServiceError) {
@@ -254,15 +276,16 @@ extension DeliveryDispatcher {
                 return
             }
             let claim = DeliveryClaim(
-                worker: worker, now: now, leaseUntil: clock.now().advanced(by: policy.lease),
-                limit: policy.concurrency - underWay, skipping: skipping, after: round.position)
-            let (claims, claimed) = try await loopHeartbeat.inStore { () throws(ServiceError) in
-                try await transfers.registering { () throws(ServiceError) in
-                    try await store.claimDeliveries(claim)
-                }
+                worker: worker, now: now, lease: policy.lease, limit: policy.concurrency - underWay, skipping: skipping,
+                after: round.position)
+            round.mayHaveClaimed = true
+            let (begun, claimed) = try await loopHeartbeat.inStore { () throws(ServiceError) in
+                try await transfers.registering(
+                    claim, endingAttempts: policy.end(ofAttempts: instant), in: store)
             }
-            state.withLock { $0.underWay += claims.count }
-            claims.forEach(start)
+            round.mayHaveClaimed = false
+            state.withLock { $0.underWay += begun.count }
+            begun.forEach(start)
             round.position = claimed.next
             round.appEnvironments += claimed.appEnvironments
             guard claimed.next == nil else { continue }
@@ -288,9 +311,9 @@ extension DeliveryDispatcher {
             logger.error(
                 "What became of a delivery cannot be recorded; it is tried until it can",
                 metadata: ["delivery": "\(conclusion.id)", "cause": "\(error.cause ?? error.message)"])
+            state.withLock { $0.pending.append((transfer, conclusion)) }
             // Nothing of it is sent any more, and whoever waits for that need not wait for the disk.
             transfers.end(transfer, as: conclusion.unrecorded(transfer.delivery))
-            state.withLock { $0.pending.append((transfer, conclusion)) }
             kick()
         }
     }

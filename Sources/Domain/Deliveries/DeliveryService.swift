@@ -3,14 +3,14 @@ package struct DeliveryService: Sendable {
     private let store: any DeliveryStore
     private let transfers: InFlightDeliveries
     private let waiters: DeliveryWaiters
+    private let elsewhere: ForeignClaims
     private let now: WallClock
 
-    package init(
-        store: any DeliveryStore, transfers: InFlightDeliveries, waiters: DeliveryWaiters, now: @escaping WallClock
-    ) {
+    package init(store: any DeliveryStore, ending: DeliveryEnding, now: @escaping WallClock) {
         self.store = store
-        self.transfers = transfers
-        self.waiters = waiters
+        transfers = ending.transfers
+        waiters = ending.waiters
+        elsewhere = ending.elsewhere
         self.now = now
     }
 
@@ -46,7 +46,8 @@ package struct DeliveryService: Sendable {
             waiters.post(delivery)
             return delivery
         case .queued, .sending:
-            let ended = await transfers.abort(ids: [id]).first
+            var ended = await transfers.abort(ids: [id]).first
+            if ended == nil { ended = await elsewhere.ends(of: [delivery]).first }
             let now = if let ended { ended } else { try await self.delivery(app: app, id: id) }
             guard now.state == .cancelled || !now.state.isFinal else { throw Self.ended(now) }
             return now

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Tells those who wait for a delivery what became of it.
 ///
-/// A convenience, not the truth: a delivery that is ended elsewhere is not told here, so whoever waits asks the store in the
-/// end.
+/// A convenience, not the truth: what another copy of the daemon has ended is told here by ``CopyExchange``, and may not be, so
+/// whoever waits asks the store in the end.
 package final class DeliveryWaiters: Sendable {
     /// One who waits; to be handed back.
     struct Watch: Sendable {
@@ -28,6 +28,9 @@ package final class DeliveryWaiters: Sendable {
         let continuations = state.withLock { Array($0.watching[delivery.id, default: [:]].values) }
         for continuation in continuations { continuation.yield(delivery) }
     }
+
+    /// The deliveries that somebody waits for.
+    var watched: Set<String> { state.withLock { Set($0.watching.keys) } }
 
     /// Begins to watch for the end of a delivery, which need not exist yet.
     func watch(_ id: String) -> Watch {

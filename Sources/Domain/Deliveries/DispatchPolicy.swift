@@ -4,7 +4,8 @@ package struct DispatchPolicy: Sendable {
     package let concurrency: Int
     /// How long an attempt may take, looking its transaction up included.
     package let attemptTime: Duration
-    /// How much longer than an attempt a claim holds, so that its end can be recorded.
+    /// How much longer than an attempt a claim holds, so that its end can be recorded; half of it is never used to send, however
+    /// long the way from the claim to the attempt was.
     package let leaseMargin: Duration
     /// No attempt starts when less than this is left before the deadline.
     package let minimumAttemptTime: Duration
@@ -15,7 +16,7 @@ package struct DispatchPolicy: Sendable {
     package let backoff: DeliveryBackoff
 
     package init(
-        concurrency: Int = 64, attemptTime: Duration = .seconds(30), leaseMargin: Duration = .seconds(30),
+        concurrency: Int = 64, attemptTime: Duration = .seconds(30), leaseMargin: Duration = .seconds(10),
         minimumAttemptTime: Duration = .seconds(1), unsentPause: Duration = .seconds(5),
         longestPause: Duration = .seconds(60), backoff: DeliveryBackoff = DeliveryBackoff()
     ) {
@@ -28,8 +29,15 @@ package struct DispatchPolicy: Sendable {
         self.backoff = backoff
     }
 
-    /// How long a claim holds.
+    /// How long a claim holds: no attempt of it lasts longer, so that nobody need take it for longer meanwhile.
     var lease: Duration { attemptTime + leaseMargin }
+
+    /// Until when a claim lets an attempt go on.
+    ///
+    /// `claimed`: a moment before the store was asked for it.
+    func end(ofAttempts claimed: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        claimed + lease - leaseMargin / 2
+    }
 }
 
 /// How long a delivery waits after an attempt that failed.

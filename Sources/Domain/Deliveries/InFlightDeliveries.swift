@@ -1,3 +1,4 @@
+import Foundation
 import Synchronization
 
 /// What is being handed to Apple at this moment, so that whoever takes an answer back can end it and await its end.
@@ -54,13 +55,16 @@ package final class InFlightDeliveries: Sendable {
     /// - Returns: those that were under way, as they then are.
     package func abort(ids: Set<String>) async -> [Delivery] { await endings(of: await beginAborting(ids: ids)) }
 
+    /// The deliveries whose attempts are under way.
+    var ids: Set<String> { state.withLock { Set($0.transfers.values.map(\.delivery.id)) } }
+
     /// Lets the attempts of these deliveries end soon.
     ///
     /// To be called when the reason is committed.
     ///
     /// - Returns: those that are under way.
     @discardableResult
-    fileprivate func beginAborting(ids: Set<String>) async -> [InFlightDelivery] {
+    func beginAborting(ids: Set<String>) async -> [InFlightDelivery] {
         guard !ids.isEmpty else { return [] }
         await claimsHaveEnded()
         let meant = state.withLock { state in state.transfers.values.filter { ids.contains($0.delivery.id) } }
@@ -86,73 +90,24 @@ package final class InFlightDeliveries: Sendable {
     }
 }
 
-/// Makes what the store has ended take effect: those who wait are told, what is being sent is aborted, and what guardians have
-/// rescinded is recorded.
-///
-/// The one place for it, whoever applied what ended a delivery: the processor of notifications, or who had to know what they
-/// say before it decided on something else.
-package struct DeliveryEnding: Sendable {
-    let transfers: InFlightDeliveries
-    let waiters: DeliveryWaiters
-    let audit: any AuditTrail
-
-    package init(transfers: InFlightDeliveries, waiters: DeliveryWaiters, audit: any AuditTrail) {
-        self.transfers = transfers
-        self.waiters = waiters
-        self.audit = audit
-    }
-
-    /// Ends what has ended, and waits until nothing of it is sent any more.
-    ///
-    /// - Returns: those that were being sent, as they then are.
-    func carryOut(_ ended: EndedDeliveries) async -> [Delivery] {
-        ended.cancelled.forEach(waiters.post)
-        let aborted = await transfers.abort(ids: ended.ids)
-        await settle(ended.rescissions)
-        return aborted
-    }
-
-    /// Lets end soon what has ended, but the attempt that asks: two attempts that waited for each other's end would wait for ever.
-    func begin(_ ended: EndedDeliveries, from transfer: InFlightDelivery) async {
-        ended.cancelled.forEach(waiters.post)
-        await transfers.beginAborting(ids: ended.ids.subtracting([transfer.delivery.id]))
-        await settle(ended.rescissions)
-    }
-
-    /// Whose Apple Account it is stands in no record: it is known by a keyed hash alone.
-    private func settle(_ rescissions: [EndedDeliveries.Rescission]) async {
-        for rescission in rescissions {
-            await audit.settle(
-                AuditAct(
-                    .consentRecorded, by: .daemon, app: rescission.app,
-                    details: [
-                        "consented": "false", "guardian": "true", "notification": rescission.notificationUUID,
-                        "environment": rescission.environment.rawValue,
-                    ]))
-        }
-    }
-}
-
-extension EndedDeliveries {
-    /// All of them: an attempt whose claim has run out, as while the machine slept, goes on though its row is queued.
-    fileprivate var ids: Set<String> { Set((cancelled + sending).map(\.id)) }
-}
-
 // MARK: For those who send
 
 extension InFlightDeliveries {
     /// Claims deliveries and registers an attempt for each.
     ///
+    /// `end`: until when the claim lets attempts go on.
+    ///
     /// - Returns: the attempts, and what the claim said.
     /// - Throws: what the claim throws.
     func registering(
-        _ claim: () async throws(ServiceError) -> DeliveryClaim.Result
+        _ claim: DeliveryClaim, endingAttempts end: ContinuousClock.Instant,
+        in store: any DeliveryStore
     ) async throws(ServiceError) -> (transfers: [InFlightDelivery], claim: DeliveryClaim.Result) {
         state.withLock { $0.claims += 1 }
         var transfers: [InFlightDelivery] = []
         defer { register(transfers) }
-        let result = try await claim()
-        transfers = result.deliveries.map(InFlightDelivery.init)
+        let result = try await store.claimDeliveries(claim)
+        transfers = result.deliveries.map { InFlightDelivery($0, claimedAt: claim.now, end: end) }
         return (transfers, result)
     }
 
@@ -178,15 +133,30 @@ extension InFlightDeliveries {
 final class InFlightDelivery: Sendable {
     private struct State {
         var delivery: Delivery
+        var hasFindings = false
         var isAborted = false
         var cancel: (@Sendable () -> Void)?
         var ending: Delivery?
         var waiting: [CheckedContinuation<Delivery, Never>] = []
     }
 
+    /// When it was claimed, as the claim's row says.
+    let claimedAt: Date
+    /// Until when the claim lets the attempt go on: nobody else takes the delivery before.
+    let end: ContinuousClock.Instant
     private let state: Mutex<State>
 
-    init(_ delivery: Delivery) { state = Mutex(State(delivery: delivery)) }
+    init(_ delivery: Delivery, claimedAt: Date, end: ContinuousClock.Instant) {
+        self.claimedAt = claimedAt
+        self.end = end
+        state = Mutex(State(delivery: delivery))
+    }
+
+    /// Whether something was found out that the store does not know.
+    var hasFindings: Bool { state.withLock(\.hasFindings) }
+
+    /// Takes note that the store knows what was found out.
+    func findingsAreKept() { state.withLock { $0.hasFindings = false } }
 
     /// The delivery, with what has been found out since it was claimed.
     var delivery: Delivery { state.withLock(\.delivery) }
@@ -197,6 +167,7 @@ final class InFlightDelivery: Sendable {
     /// Takes note of what Apple says of the purchase.
     func learn(_ purchase: PurchaseFacts) {
         state.withLock { state in
+            state.hasFindings = true
             state.delivery.environment = purchase.environment
             state.delivery.purchase = purchase
         }

@@ -48,6 +48,8 @@ struct AppHistorySearch: Sendable {
     private let isRetrying: Bool
     private let dependencies: HistoryDependencies
     private var progress = HistoryProgress()
+    /// What of it is kept.
+    private var kept: HistoryProgress?
     /// Where the pass for what has a deadline stands, if it is under way.
     private var requests: HistoryProgress.Search?
     /// Up to when the search looks that was begun here.
@@ -98,14 +100,18 @@ struct AppHistorySearch: Sendable {
     }
 
     private mutating func load() async throws(ServiceError) {
-        progress =
-            try await dependencies.store.historyProgress(app: app.slug, environment: plan.environment)
-            ?? HistoryProgress()
+        kept = try await dependencies.store.historyProgress(app: app.slug, environment: plan.environment)
+        progress = kept ?? HistoryProgress()
     }
 
     private mutating func save(_ search: HistoryProgress.Search?) async throws(ServiceError) {
         progress.search = search
-        try await dependencies.store.saveHistoryProgress(progress, app: app.slug, environment: plan.environment)
+        let isKept = try await dependencies.store.saveHistoryProgress(
+            progress, replacing: kept, app: app.slug, environment: plan.environment)
+        guard isKept else {
+            throw ServiceError(.storeUnavailable, "Another copy of the daemon searches this history.")
+        }
+        kept = progress
     }
 
     private func pass(_ pass: HistoryProgress.Pass, until end: Date) -> HistoryProgress.Search {

@@ -152,7 +152,7 @@ extension NotificationProcessor {
         let notification = stored.notification
         let now = clock.now()
         let applied = try await store.process(stored, newCaseID: makeID(now), at: now)
-        _ = await ending.carryOut(applied.ended)
+        await ending.carryOutHere(applied.ended)
         if notification.notificationType == "REFUND_REVERSED" { snapshots.drop(app: stored.app) }
         guard notification.isRescission else { return }
         if notification.appTransactionID == nil {

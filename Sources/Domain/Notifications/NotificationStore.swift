@@ -55,10 +55,15 @@ package protocol NotificationStore: Sendable {
         app: String, environment: AppStoreEnvironment
     ) async throws(ServiceError) -> HistoryProgress?
 
-    /// Keeps how far it has got.
+    /// Keeps how far it has got, unless another copy of the daemon has kept something else meanwhile.
+    ///
+    /// `known`: what this copy knows to be kept; it counts where the store is shared.
+    ///
+    /// - Returns: whether it was kept.
+    /// - Throws: `storeUnavailable`.
     func saveHistoryProgress(
-        _ progress: HistoryProgress, app: String, environment: AppStoreEnvironment
-    ) async throws(ServiceError)
+        _ progress: HistoryProgress, replacing known: HistoryProgress?, app: String, environment: AppStoreEnvironment
+    ) async throws(ServiceError) -> Bool
 }
 
 /// What a notification changed.

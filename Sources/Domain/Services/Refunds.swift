@@ -25,11 +25,14 @@ package struct Refunds: Sendable {
     package let history: HistorySearch?
     /// What is being handed to Apple at this moment.
     package let transfers: InFlightDeliveries
+    /// Those who wait for what becomes of a delivery.
+    let waiters: DeliveryWaiters
 
     private let settings: CurrentSettings
 
     package struct Ports: Sendable {
         package var deliveries: any DeliveryStore
+        package var claims: any DeliveryClaimStore
         package var cases: any CaseStore
         package var consents: any ConsentStore
         package var links: any LinkStore
@@ -53,9 +56,11 @@ package struct Refunds: Sendable {
     init(_ ports: Ports, audit: any AuditTrail, settings: CurrentSettings, snapshots: SnapshotCache) {
         let (clock, logger, start) = (ports.clock, ports.logger, settings.value)
         let (transfers, waiters) = (InFlightDeliveries(), DeliveryWaiters())
-        let ending = DeliveryEnding(transfers: transfers, waiters: waiters, audit: audit)
+        let elsewhere = ForeignClaims(claims: ports.claims, waiters: waiters, clock: clock, policy: start.dispatch)
+        let ending = DeliveryEnding(transfers: transfers, waiters: waiters, elsewhere: elsewhere, audit: audit)
         let dispatcher = DeliveryDispatcher(
-            store: ports.deliveries, links: ports.links, gateway: ports.appStore, apps: settings.apps,
+            store: ports.deliveries, claims: ports.claims, links: ports.links, gateway: ports.appStore,
+            apps: settings.apps,
             ending: ending, clock: clock, policy: start.dispatch, worker: ports.worker,
             logger: logger)
         let consumption = ConsumptionService(
@@ -63,17 +68,16 @@ package struct Refunds: Sendable {
             ending: ending, kick: dispatcher.kick(for:), clock: clock,
             longestLookUp: start.consumptionLookUp, makeID: ports.makeID, digest: ports.digest, logger: logger)
         let consent = ConsentService(
-            store: ports.consents, deliveries: ports.deliveries, transfers: transfers, waiters: waiters,
-            audit: audit, now: clock.now)
+            store: ports.consents, deliveries: ports.deliveries, ending: ending, audit: audit, now: clock.now)
         let processor = NotificationProcessor(
             store: ports.notifications, ending: ending, snapshots: snapshots, makeID: ports.makeID, clock: clock,
             logger: logger)
         self.transfers = transfers
+        self.waiters = waiters
         self.dispatcher = dispatcher
         self.consumption = consumption
         self.settings = settings
-        deliveries = DeliveryService(
-            store: ports.deliveries, transfers: transfers, waiters: waiters, now: clock.now)
+        deliveries = DeliveryService(store: ports.deliveries, ending: ending, now: clock.now)
         cases = CaseService(store: ports.cases, deliveries: ports.deliveries, ending: ending, now: clock.now)
         reports = RefundReportService(store: ports.reports, clock: clock)
         self.consent = consent

@@ -24,6 +24,10 @@ package struct Services: Sendable {
     package let snapshots: SnapshotCache
     package let clock: ServiceClock
     private let settings: CurrentSettings
+    /// What other copies of the daemon do.
+    package let exchange: CopyExchange
+    /// Makes a duty of work.
+    private let duty: @Sendable (String) -> Duty
 
     package init(ports: Ports, settings: Settings) { self.init(ports: ports, settings: CurrentSettings(settings)) }
 
@@ -43,11 +47,20 @@ package struct Services: Sendable {
         clock = ports.clock
         refunds = Refunds(ports.refunds, audit: ports.audit, settings: settings, snapshots: snapshots)
         purchases = Purchases(ports.purchases, audit: ports.audit, settings: settings, snapshots: snapshots)
-        let copies = LivingCopies()
-        access = Access(ports.access, copies: copies, settings: settings)
+        let living = LivingCopies()
+        access = Access(ports.access, copies: living, settings: settings)
         operations = Operations(
-            ports.operations, copies: copies, audit: ports.audit, sendingReleased: refunds.dispatcher.kick)
+            ports.operations, copies: living, audit: ports.audit, sendingReleased: refunds.dispatcher.kick)
         callbacks = Callbacks(ports.callbacks, feed: operations.events, audit: ports.audit, settings: settings)
+        let (copies, id, clock, logger) = (
+            ports.operations.copies, ports.operations.copyID, ports.clock, ports.operations.logger
+        )
+        duty = { Duty($0, holder: id, store: copies, clock: clock, logger: logger) }
+        exchange = CopyExchange(
+            id: id, copies: copies, claims: ports.refunds.claims, transfers: refunds.transfers,
+            waiters: refunds.waiters, kickDispatcher: refunds.dispatcher.kick,
+            kickProcessor: refunds.processor.kick, callbacksChanged: callbacks.sender.changed,
+            lookForCallbacks: callbacks.sender.lookAgain, changes: ports.operations.changes, clock: clock)
     }
 
     /// Puts other settings in the place of those that there are, and tries again what failed by those.
@@ -64,13 +77,25 @@ package struct Services: Sendable {
     }
 
     /// Everything that works by itself, in the order in which it begins; each ends soon after its task is cancelled.
+    ///
+    /// Of copies of the daemon on one store each sends deliveries, asks about receipts and keeps its own memory up; the rest
+    /// one of them does at a time.
     package var loops: [@Sendable () async -> Void] {
         var loops = [
-            refunds.dispatcher.run, refunds.processor.run, refunds.monitor.run, refunds.quarantine.run,
-            purchases.receiptConfirmer.run, operations.owners.run, access.run, callbacks.sender.run,
-            operations.heartbeat.run,
+            refunds.dispatcher.run, purchases.receiptConfirmer.run, access.run, operations.heartbeat.run,
         ]
-        if let history = refunds.history { loops.append(history.run) }
+        // The daemon ends with the first of its loops, and this one has nothing to do where there is no other copy.
+        if exchange.copies.isShared { loops.append(exchange.run) }
+        var duties: [(name: String, work: @Sendable () async -> Void)] = [
+            ("notifications", refunds.processor.run), ("cases", refunds.monitor.run),
+            ("quarantine", refunds.quarantine.run), ("owners", operations.owners.run),
+            ("callbacks", callbacks.sender.run),
+        ]
+        if let history = refunds.history { duties.append(("history", history.run)) }
+        for (name, work) in duties {
+            let duty = duty(name)
+            loops.append { await duty.run(work) }
+        }
         if let steady = clock.steady {
             let watch = ClockWatch(
                 steady, clock: clock, gateway: appStore, apps: apps, changed: refunds.dispatcher.kick)
@@ -83,7 +108,7 @@ package struct Services: Sendable {
 extension Services {
     /// All that a store must be.
     package typealias Store = AppleAnswerStore & CallbackStore & CallerStore & CaseStore & ConsentStore & CopyStore
-        & DeliveryStore & EventStore
+        & DeliveryClaimStore & DeliveryStore & EventStore
         & LinkStore & NotificationStore & QuarantineStore & ReceiptStore & RefundReportStore & StoreMaintenance
         & StoredStateStore & TransactionMemory & UsageStore & UserExportStore
 
@@ -143,7 +168,7 @@ extension Services {
             self.audit = audit
             self.clock = clock
             refunds = Refunds.Ports(
-                deliveries: store, cases: store, consents: store, links: store, notifications: store,
+                deliveries: store, claims: store, cases: store, consents: store, links: store, notifications: store,
                 quarantine: store, memory: store, usage: store, reports: store,
                 appStore: appStore, verifier: verifier, clock: clock, worker: copyID, makeID: makeID,
                 digest: digest, logger: logger)

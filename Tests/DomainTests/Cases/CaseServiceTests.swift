@@ -12,7 +12,8 @@ struct CaseServiceTests {
         CaseService(
             store: fixture.store.store, deliveries: fixture.store.store,
             ending: DeliveryEnding(
-                transfers: fixture.transfers, waiters: DeliveryWaiters(), audit: fixture.ports.audit),
+                transfers: fixture.transfers, waiters: DeliveryWaiters(), elsewhere: fixture.elsewhere,
+                audit: fixture.ports.audit),
             now: fixture.serviceClock.now)
     }
 

@@ -90,6 +90,11 @@ struct DeliveryFixture: Sendable {
     var deliveries: DeliveryService { services.refunds.deliveries }
     var consent: ConsentService { services.refunds.consent }
     var transfers: InFlightDeliveries { services.refunds.transfers }
+    /// What other copies send: the store has none.
+    var elsewhere: ForeignClaims {
+        ForeignClaims(
+            claims: store.store, waiters: DeliveryWaiters(), clock: ports.clock, policy: DispatchPolicy())
+    }
 }
 
 // MARK: Time

@@ -111,9 +111,9 @@ final class FlakyNotificationStore: NotificationStore, QuarantineStore {
     }
 
     func saveHistoryProgress(
-        _ progress: HistoryProgress, app: String, environment: AppStoreEnvironment
-    ) async throws(ServiceError) {
+        _ progress: HistoryProgress, replacing known: HistoryProgress?, app: String, environment: AppStoreEnvironment
+    ) async throws(ServiceError) -> Bool {
         try check(.progress)
-        try await store.saveHistoryProgress(progress, app: app, environment: environment)
+        return try await store.saveHistoryProgress(progress, replacing: known, app: app, environment: environment)
     }
 }

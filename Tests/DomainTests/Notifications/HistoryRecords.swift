@@ -35,9 +35,10 @@ final class HistoryRecords: NotificationStore, QuarantineStore {
     }
 
     func saveHistoryProgress(
-        _ progress: HistoryProgress, app: String, environment: AppStoreEnvironment
-    ) async throws(ServiceError) {
+        _ progress: HistoryProgress, replacing known: HistoryProgress?, app: String, environment: AppStoreEnvironment
+    ) async throws(ServiceError) -> Bool {
         state.withLock { $0.progress[AppEnvironment(app: app, environment: environment)] = progress }
+        return true
     }
 
     // MARK: What no search asks

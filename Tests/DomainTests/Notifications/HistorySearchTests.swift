@@ -112,9 +112,9 @@ struct HistorySearchTests {
             let history = FakeHistory()
             let now = fixture.base.now
             for environment in AppStoreEnvironment.allCases {
-                try await fixture.store.saveHistoryProgress(
-                    HistoryProgress(completeUntil: now - 400 * 24 * Self.hour, search: nil), app: "coins",
-                    environment: environment)
+                _ = try await fixture.store.saveHistoryProgress(
+                    HistoryProgress(completeUntil: now - 400 * 24 * Self.hour, search: nil), replacing: nil,
+                    app: "coins", environment: environment)
             }
             try await searching(fixture, history, app: NotificationFixture.app) { _ in
                 try await roundIsOver(fixture, in: 2)
@@ -142,8 +142,9 @@ struct HistorySearchTests {
             }
             let complete = HistoryProgress.Search(
                 pass: .all, start: start - 72 * Self.hour, end: start, paginationToken: "0:40")
-            try await fixture.store.saveHistoryProgress(
-                HistoryProgress(completeUntil: nil, search: complete), app: "coins", environment: .production)
+            _ = try await fixture.store.saveHistoryProgress(
+                HistoryProgress(completeUntil: nil, search: complete), replacing: nil, app: "coins",
+                environment: .production)
             fixture.base.clock.advance(by: .seconds(7200))
             let before = history.questions.count
             try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
@@ -162,12 +163,12 @@ struct HistorySearchTests {
             history.add(sent(50, "u"))
             // The second page of everything fails for good, until Apple is asked anew.
             let error = ServiceError.apple(4_290_000, httpStatus: 400)
-            try await fixture.store.saveHistoryProgress(
+            _ = try await fixture.store.saveHistoryProgress(
                 HistoryProgress(
                     completeUntil: nil,
                     search: .init(
                         pass: .all, start: fixture.base.now - 72 * Self.hour, end: fixture.base.now,
-                        paginationToken: "0:20")), app: "coins", environment: .production)
+                        paginationToken: "0:20")), replacing: nil, app: "coins", environment: .production)
             history.fail(error, pass: .all)
             try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             #expect(try await progress(fixture)?.search?.paginationToken == "0:20")
@@ -184,11 +185,11 @@ struct HistorySearchTests {
             history.add(sent(30, "u"))
             history.expireTokens()
             let now = fixture.base.now
-            try await fixture.store.saveHistoryProgress(
+            _ = try await fixture.store.saveHistoryProgress(
                 HistoryProgress(
                     completeUntil: nil,
                     search: .init(pass: .all, start: now - Self.hour * 5, end: now, paginationToken: "0:20")),
-                app: "coins", environment: .production)
+                replacing: nil, app: "coins", environment: .production)
             try await searching(fixture, history) { _ in try await roundIsOver(fixture) }
             let asked = history.questions.filter { $0.start == now - Self.hour * 5 }
             #expect(asked.map(\.token) == ["0:20", nil, "1:20"])

@@ -45,8 +45,8 @@ struct UnverifiedHistoryTests {
     }
 
     private func leaveUnkept(since: Date, _ fixture: NotificationFixture) async throws {
-        try await fixture.store.saveHistoryProgress(
-            HistoryProgress(completeUntil: fixture.base.now, unkeptSince: since), app: "coins",
+        _ = try await fixture.store.saveHistoryProgress(
+            HistoryProgress(completeUntil: fixture.base.now, unkeptSince: since), replacing: nil, app: "coins",
             environment: .production)
     }
 

@@ -156,7 +156,7 @@ extension PermutationWorld {
         let end = Story.time(100)
         while true {
             let claim = DeliveryClaim(
-                worker: "w", now: end, leaseUntil: end.addingTimeInterval(60), limit: 500)
+                worker: "w", now: end, lease: .seconds(60), limit: 500)
             let claimed = try await store.claimDeliveries(claim).deliveries
             guard !claimed.isEmpty else { return }
             for one in claimed {
