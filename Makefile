@@ -229,6 +229,7 @@ SEED ?=
 crash-test: build ## Kill the daemon under load and compare what it promised with what arrived; CRASH_KILLS=300 CRASH_SECONDS=240 SEED=
 	@rm -f .build/crash-report; status=0; \
 	CRASH_KILLS=$(CRASH_KILLS) CRASH_SECONDS=$(CRASH_SECONDS) SEED=$(SEED) CRASH_REPORT=.build/crash-report \
+	$(if $(filter postgres,$(STORE)),COPIES=$(or $(COPIES),3)) \
 	    swift test --skip-build --disable-xctest --filter CrashTests || status=$$?; \
 	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
 	exit $$status

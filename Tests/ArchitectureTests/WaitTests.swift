@@ -14,6 +14,7 @@ struct WaitTests {
         "Tests/CurlTests/CurlCancellationTests.swift": "cancels at every moment there is",
         "Tests/DomainTests/Deliveries/WithdrawalRaceTests.swift": "leaves the order of a race to chance",
         "Tests/IntegrationTests/CrashTest/CrashRun.swift": "kills at random moments",
+        "Tests/IntegrationTests/CrashTest/CrashRun+Copies.swift": "stops copies for so long",
         "Tests/IntegrationTests/Flood/HonestTraffic.swift": "comes at a steady rate while `make flood` measures",
     ]
 

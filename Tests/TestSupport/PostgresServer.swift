@@ -93,6 +93,42 @@ package final class PostgresServer: Sendable {
         return target
     }
 
+    /// A database by its name, for who does not speak to it.
+    package struct Database: Sendable {
+        package let name: String
+        /// As a configuration names it.
+        package let url: String
+    }
+
+    /// Makes a database that nobody else has, for daemons that run beside the tests.
+    package func makeNamedDatabase() async throws -> Database {
+        let made = try await makeDatabase()
+        return Database(name: made.database, url: "postgres://\(made.user)@/\(made.database)?host=\(made.host)")
+    }
+
+    /// Ends connections to a database, each with this probability, and waits for nothing.
+    package func endConnections(to database: Database, probability: Double) async throws {
+        try await administration.withConnection { connection in
+            _ = try connection.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND random() * 1000 < $2",
+                [.text(database.name), .integer(Int64(probability * 1000))])
+        }
+    }
+
+    /// Lets the server end and begin anew, as after an upgrade; returns when it takes connections again.
+    package func restart() async throws {
+        try "".write(toFile: folder.appending(path: "again").path, atomically: false, encoding: .utf8)
+        let file = folder.appending(path: "data/postmaster.pid")
+        let first = try String(contentsOf: file, encoding: .utf8).prefix { !$0.isNewline }
+        guard let number = pid_t(first) else { throw NotStarted(description: "postmaster.pid has no number") }
+        kill(number, SIGINT)
+        try await Wait.until("PostgreSQL to begin anew") {
+            let now = try? String(contentsOf: file, encoding: .utf8).prefix { !$0.isNewline }
+            guard let now, now != first else { return false }
+            return (try? await run("SELECT 1")) != nil
+        }
+    }
+
     /// Runs statements as the superuser.
     package func run(_ script: String) async throws {
         try await administration.withConnection { try $0.run(script: script) }
@@ -119,9 +155,12 @@ package final class PostgresServer: Sendable {
     /// Ends the server once its own input ends, and leaves nothing behind.
     private static let watch = """
         folder=$1; shift
-        "$@" & server=$!
-        read -r _ || true
-        kill -INT $server; wait $server; rm -rf "$folder"
+        exec 3<&0
+        (read -r _ <&3 || true; touch "$folder/end"; kill -INT $(head -n 1 "$folder/data/postmaster.pid")) &
+        "$@"; status=$?
+        while [ -e "$folder/again" ] && [ ! -e "$folder/end" ]; do rm "$folder/again"; "$@"; status=$?; done
+        [ -e "$folder/end" ] && rm -rf "$folder"
+        exit $status
         """
 
     /// Makes a cluster and starts its server.

@@ -8,7 +8,7 @@ import TestSupport
 /// cancels, changes its mind about consent, gives purchases away, and repeats whatever got no answer.
 struct CrashCaller: Sendable {
     let stage: DaemonStage
-    let life: DaemonLife
+    let fleet: CrashFleet
     let ledger: CrashLedger
     /// Whether callers are to come to an end.
     let stopping: OneTime<Void>
@@ -151,8 +151,7 @@ struct CrashCaller: Sendable {
         as caller: String = "billing"
     ) async throws -> LocalClient.Reply {
         while true {
-            try await life.untilUp()
-            if let reply = await stage.api(caller).send(method, target, headers, body: body) {
+            if let reply = await (try await fleet.serving()).api(caller).send(method, target, headers, body: body) {
                 ledger.noteAnswer()
                 return reply
             }

@@ -12,7 +12,15 @@ extension CrashComparison {
         /// Whether somebody wanted it ended.
         let isEnded: Bool
 
-        var findings: [Finding] { promises + ends + contents + times }
+        var findings: [Finding] { promises + ends + contents + times + overlaps }
+
+        /// Of one transaction one thing is sent at a time.
+        private var overlaps: [Finding] {
+            zip(receipts, receipts.dropFirst()).compactMap { earlier, later in
+                guard let end = earlier.end, earlier.status != nil, later.arrival < end else { return nil }
+                return finding(.twice, "something arrived at \(later.arrival), what had come before ended at \(end)")
+            }
+        }
 
         private func finding(_ fault: Fault, _ detail: String) -> Finding {
             Finding(fault: fault, subject: "transaction \(send.transactionID)", detail: detail)

@@ -17,6 +17,8 @@ struct CrashComparison: Sendable {
         case silent
         /// What arrived is not what the caller gave, or not always the same bytes.
         case altered
+        /// It was sent while it was being sent.
+        case twice
         /// A request that was repeated made a second delivery.
         case doubled
         /// The state is not what really happened.

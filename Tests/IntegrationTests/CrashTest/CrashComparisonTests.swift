@@ -188,10 +188,22 @@ struct CrashComparisonTests {
             faults { ($0.followedEvents, $0.allEvents) = (["1", "3"], ["1", "2", "3"]) } == [.missed])
     }
 
+    @Test func `what is sent while it is being sent is twice`() {
+        func receipt(_ from: TimeInterval, _ to: TimeInterval, status: Int? = 500) -> CrashEvidence.Receipt {
+            var receipt = Self.receipt(at: from, status: status)
+            receipt.end = Self.time(to)
+            return receipt
+        }
+        #expect(faults { $0.receipts = [receipt(1, 3), receipt(2, 4, status: 202)] } == [.twice])
+        #expect(faults { $0.receipts = [receipt(1, 2), receipt(3, 4, status: 202)] } == [])
+        // Whose sender is gone nobody can tell when it was.
+        #expect(faults { $0.receipts = [receipt(1, 3, status: nil), receipt(2, 4, status: 202)] } == [])
+    }
+
     @Test func `the last line of the report has the figures`() {
         var evidence = Self.sound
         evidence.receipts.append(Self.receipt(at: 61))
         let report = CrashReport(seed: 5, kills: 3, comparison: CrashComparison(evidence), details: [])
-        #expect(report.description.hasSuffix("\nkills=3 deliveries=1 lost=0 late=1 unconsented=0"))
+        #expect(report.description.hasSuffix("\nkills=3 deliveries=1 lost=0 late=1 unconsented=0 twice=0"))
     }
 }

@@ -11,6 +11,9 @@ extension SimulatorState {
             return CrashEvidence.Receipt(
                 transactionID: transaction,
                 arrival: Date(timeIntervalSince1970: Double(request.arrival) / 1000),
+                end: Date(
+                    timeIntervalSince1970: Double(
+                        min(request.time, request.arrival + Int64(DaemonStage.AppleTimes.short.attempt * 1000))) / 1000),
                 body: body, status: request.status,
                 isTaken: request.status == 202 || request.status == nil && request.reason == nil)
         }

@@ -64,6 +64,8 @@ struct CrashEvidence: Sendable {
     struct Receipt: Sendable {
         let transactionID: String
         let arrival: Date
+        /// When it was answered, or its sender can have given it up at the latest.
+        var end: Date?
         let body: [UInt8]
         /// What was answered; nil when the connection ended instead.
         let status: Int?

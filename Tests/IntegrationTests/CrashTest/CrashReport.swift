@@ -24,7 +24,7 @@ struct CrashReport: Sendable, CustomStringConvertible {
         return lines.joined(separator: "\n")
     }
 
-    private static let inLastLine: [CrashComparison.Fault] = [.lost, .late, .unconsented]
+    private static let inLastLine: [CrashComparison.Fault] = [.lost, .late, .unconsented, .twice]
 
     private func figure(_ fault: CrashComparison.Fault) -> String {
         "\(fault.rawValue)=\(comparison.count(fault))"

@@ -11,32 +11,54 @@ struct CrashRun: Sendable {
         /// How long daemons are killed at most; the end may take longer.
         var time: Duration?
         var users = 6
+        /// How many copies on one database there are; one daemon on a file of its own if it is 1.
+        var copies = 1
         var seed: UInt64
     }
 
     let stage: DaemonStage
     let plan: Plan
-    private let life = DaemonLife()
-    private let ledger = CrashLedger()
+    /// Where copies have their database.
+    private let server: PostgresServer?
+    private let database: PostgresServer.Database?
+    let fleet: CrashFleet
+    let ledger = CrashLedger()
     private let stopping = OneTime<Void>()
 
     /// Runs a plan on a stage of its own.
     static func run(_ plan: Plan) async throws -> CrashReport {
-        try await DaemonStage.with(seed: plan.seed, appleTimes: .short) { stage in
-            try await CrashRun(stage: stage, plan: plan).run()
+        guard plan.copies > 1 else {
+            return try await DaemonStage.with(seed: plan.seed, appleTimes: .short) { stage in
+                try await CrashRun(CrashFleet([stage]), plan: plan).run()
+            }
         }
+        let server = try await PostgresServer.start()
+        let database = try await server.makeNamedDatabase()
+        var settings = DaemonStage.Settings()
+        settings.database = database
+        let report = try await DaemonStage.with(seed: plan.seed, settings, appleTimes: .short) { stage in
+            let others = try (1..<plan.copies).map { try stage.onAnotherHost(named: "copy-\($0)") }
+            return try await CrashRun(CrashFleet([stage] + others), plan: plan, server, database).run()
+        }
+        try await server.stop()
+        return report
     }
 
-    private init(stage: DaemonStage, plan: Plan) {
-        self.stage = stage
+    private init(
+        _ fleet: CrashFleet, plan: Plan, _ server: PostgresServer? = nil, _ database: PostgresServer.Database? = nil
+    ) {
+        stage = fleet.stages[0]
+        self.fleet = fleet
         self.plan = plan
+        self.server = server
+        self.database = database
     }
 
-    private var reader: EventReader { EventReader(stage: stage, life: life, stopping: stopping) }
+    private var reader: EventReader { EventReader(fleet: fleet, stopping: stopping) }
 
     private func run() async throws -> CrashReport {
         let callers = try (0..<plan.users).map(caller)
-        let (kills, evidence) = try await withThrowingTaskGroup(of: [String].self) { group in
+        let (faults, evidence) = try await withThrowingTaskGroup(of: [String].self) { group in
             for caller in callers {
                 group.addTask {
                     try await caller.sendUntilStopped()
@@ -55,26 +77,30 @@ struct CrashRun: Sendable {
             } catch {
                 // Whoever waits for a daemon waits no more.
                 ledger.stopWaiting()
-                life.isOver()
+                fleet.isOver()
                 throw error
             }
         }
         let details = [
             "answers=\(ledger.answers) repetitions=\(ledger.repetitions) receipts=\(evidence.receipts.count) "
                 + "withdrawals=\(evidence.stops.count { $0.cause == .withdrawal }) events=\(evidence.followedEvents.count)",
-            ledger.facts,
+            ledger.facts, faults.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " "),
         ]
         return CrashReport(
-            seed: plan.seed, kills: kills, comparison: CrashComparison(evidence), details: details)
+            seed: plan.seed, kills: faults.values.reduce(0, +), comparison: CrashComparison(evidence), details: details)
     }
 
     /// Kills daemons, lets the last one come to an end, and gathers what there is to compare.
     private func story(
         _ group: inout ThrowingTaskGroup<[String], any Error>
-    ) async throws -> (kills: Int, CrashEvidence) {
-        let kills = try await killDaemons()
-        let process = try await stage.start()
-        life.begin()
+    ) async throws -> (faults: [String: Int], CrashEvidence) {
+        let faults: [String: Int]
+        if let server, let database {
+            faults = try await disturbCopies(server, database)
+        } else {
+            faults = ["kills": try await killDaemons()]
+            try await fleet.start(0)
+        }
         stage.simulator.state.removeAllFaults()
         // However slow the machine is: without a delivery there is nothing to compare.
         try await Wait.until("a delivery that is taken over") { ledger.hasDelivery }
@@ -86,18 +112,20 @@ struct CrashRun: Sendable {
         evidence.followedEvents = followed
         // What came after the reader had stopped was not to be followed.
         evidence.allEvents = Array(evidence.allEvents.prefix(followed.count))
-        let status = try await process.terminate()
-        guard status == 0 else {
-            throw DaemonStage.Failure(description: "the last daemon ended with \(status):\n\(process.log.text)")
+        for process in fleet.stages.indices.compactMap(fleet.process) {
+            let status = try await process.terminate()
+            guard status == 0 else {
+                throw DaemonStage.Failure(description: "the last daemon ended with \(status):\n\(process.log.text)")
+            }
         }
-        return (kills, evidence)
+        return (faults, evidence)
     }
 
     private func caller(_ number: Int) throws -> CrashCaller {
         let account = try stage.simulator.state.createAccount(
             in: number.isMultiple(of: 2) ? .production : .sandbox)
         return CrashCaller(
-            stage: stage, life: life, ledger: ledger, stopping: stopping,
+            stage: stage, fleet: fleet, ledger: ledger, stopping: stopping,
             user: UUID().uuidString.lowercased(),
             account: account.id, seed: plan.seed &* 1000 &+ UInt64(number / 2 * 4 + number % 2))
     }
@@ -111,18 +139,15 @@ struct CrashRun: Sendable {
         var kills = 0
         while kills < plan.kills, end.map({ ContinuousClock.now < $0 }) ?? true {
             CrashFaults.change(stage.simulator.state, &generator)
-            let process: DaemonProcess
             if Int.random(in: 0..<100, using: &generator) < 15 {
                 // While it starts, which is when it recovers what the one before it left behind.
-                process = try stage.launch()
+                try fleet.launch(0)
                 try await Task.sleep(for: .milliseconds(Int.random(in: 0...400, using: &generator)))
             } else {
-                process = try await stage.start()
-                life.begin()
+                try await fleet.start(0)
                 await somethingHappens(&generator)
             }
-            life.end()
-            try await process.kill()
+            try await fleet.kill(0)
             kills += 1
             ledger.receive(stage.simulator.state.takeReceipts())
         }
@@ -130,7 +155,7 @@ struct CrashRun: Sendable {
     }
 
     /// Waits for a random number of requests to the App Store, or for a random time.
-    private func somethingHappens(_ generator: inout SeededGenerator) async {
+    func somethingHappens(_ generator: inout SeededGenerator) async {
         let target =
             stage.simulator.state.received.requests.count + Int.random(in: 1...40, using: &generator)
         let time = Duration.milliseconds(Int.random(in: 0...900, using: &generator))

@@ -3,8 +3,7 @@ import TestSupport
 
 /// Follows the events of the app through all kills, and reads them all again at the end.
 struct EventReader: Sendable {
-    let stage: DaemonStage
-    let life: DaemonLife
+    let fleet: CrashFleet
     let stopping: OneTime<Void>
 
     private static let events = "/v1/apps/coins/events"
@@ -15,7 +14,7 @@ struct EventReader: Sendable {
         var cursor = "0"
         while true {
             let isLast = stopping.now != nil
-            try await life.untilUp()
+            let stage = try await fleet.serving()
             let target = "\(Self.events)?after=\(cursor)&wait=\(isLast ? 0 : 1)"
             guard let reply = await stage.api("support").send("GET", target) else { continue }
             let page = try Self.page(reply)
@@ -31,7 +30,8 @@ struct EventReader: Sendable {
         var cursor = "0"
         while true {
             guard
-                let reply = await stage.api("support").send("GET", "\(Self.events)?after=\(cursor)&wait=0")
+                let reply = await (try await fleet.serving()).api("support").send(
+                    "GET", "\(Self.events)?after=\(cursor)&wait=0")
             else {
                 throw DaemonStage.Failure(description: "no answer")
             }

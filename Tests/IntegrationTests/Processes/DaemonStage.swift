@@ -78,6 +78,10 @@ struct DaemonStage: Sendable {
         var appleName: String?
         /// The section `callbacks` of the configuration.
         var callbacks = "{}"
+        /// The database of PostgreSQL's that is the store; nil for a file of the stage's own.
+        var database: PostgresServer.Database?
+        /// The master key where the store is no file.
+        var masterKeyFile: String?
     }
 
     /// Where a daemon listens on the loopback interface.
@@ -114,6 +118,13 @@ struct DaemonStage: Sendable {
         let simulator = try await Simulator.start(configuration)
         var settings = settings
         if let appleTimes { settings.appleTimes = appleTimes }
+        if settings.database != nil {
+            let file = folder.appending(path: "master.key")
+            settings.masterKeyFile = file.path
+            let digits = (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
+            try Data(digits.utf8).write(to: file)
+            try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: file.path)
+        }
         let stage = DaemonStage(
             simulator: simulator, folder: folder, storeFolder: storeFolder, settings: settings)
         let outcome: Result
@@ -206,8 +217,10 @@ struct DaemonStage: Sendable {
     /// files, without a store or a master key.
     ///
     /// It ends with this stage.
-    func onAnotherHost() throws -> DaemonStage {
-        let elsewhere = folder.appending(path: "b")
+    ///
+    /// `name`: of its folder; where the store is a database, it is one more copy on that.
+    func onAnotherHost(named name: String = "b") throws -> DaemonStage {
+        let elsewhere = folder.appending(path: name)
         let stage = DaemonStage(
             simulator: simulator, folder: elsewhere, storeFolder: elsewhere.appending(path: "store"),
             settings: settings, launched: launched)
@@ -321,10 +334,16 @@ struct DaemonStage: Sendable {
             "  - { id: \($0), issuer: \(Self.issuer), file: \"\(folder.path)/\($0).p8\", state: standby, apps: [coins] }\n"
         }
         let rates = settings.requestsPerSecond.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", ")
+        let store =
+            settings.database?.url
+            ?? "sqlite:\(storeFolder.path)/purser.db"
+        let masterKey = settings.masterKeyFile.map { "masterKey: { file: \"\($0)\" }" } ?? ""
         let apiAddress = settings.apiHasPort ? "127.0.0.1:\(apiPort)" : "unix:\(socket("api"))"
         return """
             log: { level: \(settings.logLevel) }
-            store: "sqlite:\(storeFolder.path)/purser.db"
+            store: "\(store)"
+            \(masterKey)
+            audit: { directory: "\(storeFolder.path)/purser.audit" }
             listeners:
               api: { address: "\(apiAddress)", idleTimeout: \(Wait.seconds)s }
               grpc: { address: "unix:\(socket("grpc"))", idleTimeout: \(Wait.seconds)s, reflection: true }
