@@ -151,7 +151,9 @@ struct CrashCaller: Sendable {
         as caller: String = "billing"
     ) async throws -> LocalClient.Reply {
         while true {
-            if let reply = await (try await fleet.serving()).api(caller).send(method, target, headers, body: body) {
+            let reply = await (try await fleet.serving()).api(caller).send(method, target, headers, body: body)
+            // Whoever is told that the store is away asks again, under the same key.
+            if let reply, !reply.tellsOfStoreAway {
                 ledger.noteAnswer()
                 return reply
             }
@@ -226,6 +228,11 @@ struct CrashCaller: Sendable {
             (200..<300).contains(try await ask(method, target, body: body, as: "support").status)
         }
     }
+}
+
+extension LocalClient.Reply {
+    /// Whether the store cannot be used at present, so that nobody knows what became of the request.
+    var tellsOfStoreAway: Bool { status == 503 && json?["reason"] == "STORE_UNAVAILABLE" }
 }
 
 extension CrashEvidence.Answer {

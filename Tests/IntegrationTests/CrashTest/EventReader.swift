@@ -16,7 +16,9 @@ struct EventReader: Sendable {
             let isLast = stopping.now != nil
             let stage = try await fleet.serving()
             let target = "\(Self.events)?after=\(cursor)&wait=\(isLast ? 0 : 1)"
-            guard let reply = await stage.api("support").send("GET", target) else { continue }
+            guard let reply = await stage.api("support").send("GET", target), !reply.tellsOfStoreAway else {
+                continue
+            }
             let page = try Self.page(reply)
             ids += page.ids
             cursor = page.cursor
