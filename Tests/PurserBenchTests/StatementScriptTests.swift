@@ -29,14 +29,14 @@ struct StatementScriptTests {
         """
 
     @Test func `it has the transactions that are about one thing, in their order, and no others`() {
-        let found = StatementScript.transactions(in: Self.log, about: "'5900000000000000'")
+        let found = StatementScript.transactions(in: Self.log, about: ["'5900000000000000'"])
         #expect(found.map(\.statements.count) == [3, 4, 3])
         #expect(found[0].statements[1].values == ["'a''0'", "'5900000000000000'"])
         #expect(found[0].statements[1].text.hasSuffix("\nAND transactionId = $2 ORDER BY id"))
     }
 
     @Test func `what must differ is made anew each time, and the rest stays`() {
-        let found = StatementScript.transactions(in: Self.log, about: "'5900000000000000'")
+        let found = StatementScript.transactions(in: Self.log, about: ["'5900000000000000'"])
         let lines = StatementScript(found, marker: "'5900000000000000'").text.split(separator: "\n").map(String.init)
         #expect(
             lines.prefix(10) == [
@@ -49,5 +49,24 @@ struct StatementScriptTests {
                 "INSERT INTO event (transactionId) VALUES (('5' || lpad((:n)::text, 15, '0')));",
             ])
         #expect(lines.suffix(3).first == "\\endpipeline")
+    }
+
+    @Test func `the position that a row was given is asked for, and used where it was`() {
+        let log = """
+            1/1 LOG:  execute s1: INSERT INTO notification (uuid) VALUES ($1)
+            1/1 DETAIL:  parameters: $1 = 'u'
+            1/1 LOG:  execute s2: SELECT position FROM lastPosition WHERE ofTable = $1
+            1/1 DETAIL:  parameters: $1 = 'notification'
+            1/1 LOG:  execute s3: INSERT INTO notificationContent (position) VALUES ($1)
+            1/1 DETAIL:  parameters: $1 = '770000001'
+            """
+        let found = StatementScript.transactions(in: log, about: ["'u'"])
+        let script = StatementScript(found, marker: "'u'", position: "'770000001'", numbers: 10).text
+        #expect(
+            script.split(separator: "\n").map(String.init) == [
+                "\\set n random(1, 10)", "INSERT INTO notification (uuid) VALUES (('5' || lpad((:n)::text, 0, '0')));",
+                "SELECT position FROM lastPosition WHERE ofTable = 'notification' \\gset",
+                "INSERT INTO notificationContent (position) VALUES ((:position)::bigint);",
+            ])
     }
 }

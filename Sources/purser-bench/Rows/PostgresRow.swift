@@ -14,11 +14,15 @@ struct PostgresRow: Row {
     private static let seconds = 2
     /// How many deliveries wait for the copies to send them.
     private static let backlog = 4000
+    /// The first purchase that they are about.
+    private static let firstTransaction = 3_000_000_000_000_000
 
     func measure(in bench: Bench) async throws -> [Figure] {
         let upstream = try await Nginx.upstream(in: bench)
         let cluster = try await PostgresCluster.start(in: bench)
         let scripts = try await Scripts.capture(in: cluster, upstream, bench)
+        // Whose they are is asked of Apple before they go.
+        try bench.fixtures.write(transactions: Self.firstTransaction..<Self.firstTransaction + Self.backlog)
         var figures: [Figure] = []
         for count in Self.copies {
             figures += try await measure(count, cluster, scripts, upstream, bench)
@@ -60,7 +64,7 @@ struct PostgresRow: Row {
     /// - Returns: how many a second, from the first to the last.
     private func sent(from database: String, _ cluster: PostgresCluster) async throws -> Double {
         let condition = "caller = 'backlog'"
-        for _ in 0..<600 {
+        for _ in 0..<1200 {
             let left = try await cluster.query(
                 "SELECT count(*) FROM delivery WHERE \(condition) AND endedAt IS NULL", in: database)
             guard left != "0" else {
@@ -73,7 +77,7 @@ struct PostgresRow: Row {
             }
             try await Task.sleep(for: .milliseconds(100))
         }
-        throw BenchError("deliveries are still queued after a minute")
+        throw BenchError("deliveries are still queued after two minutes")
     }
 
     /// How the time of one caller's answer grows.
@@ -109,13 +113,13 @@ struct PostgresRow: Row {
             INSERT INTO link
                 (app, "user", kind, value, environment, source, createdAt, createdBy, userFolded)
             SELECT 'a' || (n % \(apps)), convert_to('user-' || n, 'UTF8'), 'transactionId',
-                (3000000000000000 + n)::text, 'Sandbox', 'declared', \(now), 'bench', convert_to('user-' || n, 'UTF8')
+                (\(Self.firstTransaction) + n)::text, 'Sandbox', 'declared', \(now), 'bench', convert_to('user-' || n, 'UTF8')
             FROM generate_series(0, \(count - 1)) AS n;
             INSERT INTO delivery
                 (id, app, "user", caller, transactionId, environment, version, body, createdAt, deadline, state,
                  isReady, nextAttemptAt, dueAt, attemptCount)
             SELECT '01900000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'), 'a' || (n % \(apps)),
-                convert_to('user-' || n, 'UTF8'), 'backlog', (3000000000000000 + n)::text, 'Sandbox', 'V2',
+                convert_to('user-' || n, 'UTF8'), 'backlog', (\(Self.firstTransaction) + n)::text, 'Sandbox', 'V2',
                 convert_to('\(body)', 'UTF8'), \(now) - 3600000, \(now) + 36000000 + n, 'queued', 0,
                 \(now) + \(isDue ? 0 : 21_600_000) + n / 1000, \(now) + \(isDue ? 0 : 21_600_000) + n / 1000, 0
             FROM generate_series(0, \(count - 1)) AS n;
@@ -203,6 +207,10 @@ private struct Scripts {
     let deliver: StatementScript
     private let cluster: PostgresCluster
     private static let database = "statements"
+    /// Unlike any other value, so that it is known again in the log.
+    private static let firstPosition = 770_000_000
+    /// How many deliveries there are for pgbench to claim: a second run for the same one finds it sent.
+    private static let deliveries = 50_000
 
     /// Lets a daemon do each once, and reads what it asked the server.
     static func capture(in cluster: PostgresCluster, _ upstream: Nginx, _ bench: Bench) async throws -> Scripts {
@@ -211,6 +219,11 @@ private struct Scripts {
         configuration.postgres = cluster.url(database)
         // With its tables, so that those are not in the log.
         await (try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench)).stop()
+        _ = try await cluster.query(
+            """
+            INSERT INTO lastPosition (ofTable, position) VALUES ('notification', \(firstPosition))
+            ON CONFLICT (ofTable) DO UPDATE SET position = \(firstPosition)
+            """, in: database)
         _ = try await cluster.query("ALTER DATABASE \(database) SET log_statement = 'all'", in: "postgres")
         let daemon = try await PurserDaemon.start(configuration, upstream: upstream.port, in: bench)
         let transaction = "5900000000000000"
@@ -224,16 +237,34 @@ private struct Scripts {
         await daemon.stop()
         _ = try await cluster.query("ALTER DATABASE \(database) RESET log_statement", in: "postgres")
         let log = try cluster.log()
-        let all = StatementScript.transactions(in: log, about: "'\(transaction)'")
+        let all = StatementScript.transactions(in: log, about: ["'\(transaction)'"])
         let insertion = all.firstIndex { one in one.statements.contains { $0.text.contains("INSERT INTO delivery\n") } }
-        let notification = StatementScript.transactions(in: log, about: "'\(uuid)'")
+        let position = "'\(firstPosition + 1)'"
+        let notification = StatementScript.transactions(in: log, about: ["'\(uuid)'", position])
         guard let insertion, insertion + 1 < all.count, !notification.isEmpty else {
             throw BenchError("the server's log does not tell what was asked of it: \(all.count) transactions")
         }
+        try await queueCopies(in: cluster)
         return Scripts(
             accept: StatementScript(Array(all[...insertion]), marker: "'\(transaction)'"),
-            notify: StatementScript(notification, marker: "'\(uuid)'"),
-            deliver: StatementScript(Array(all[(insertion + 1)...]), marker: "'\(transaction)'"), cluster: cluster)
+            notify: StatementScript(notification, marker: "'\(uuid)'", position: position),
+            deliver: StatementScript(
+                Array(all[(insertion + 1)...]), marker: "'\(transaction)'", numbers: deliveries),
+            cluster: cluster)
+    }
+
+    /// Queues copies of the one delivery, by the ids that the script will ask for.
+    private static func queueCopies(in cluster: PostgresCluster) async throws {
+        _ = try await cluster.query(
+            """
+            INSERT INTO delivery
+            SELECT (jsonb_populate_record(d, jsonb_build_object(
+                'id', left(d.id, 24) || lpad(n::text, 12, '0'), 'transactionid', '5' || lpad(n::text, 15, '0'),
+                'state', 'queued', 'isready', 1, 'nextattemptat', d.createdAt, 'attemptcount', 0,
+                'endedat', NULL, 'worker', NULL, 'claimedat', NULL, 'leaseuntil', NULL))).*
+            FROM delivery AS d, generate_series(1, \(deliveries)) AS n;
+            ANALYZE
+            """, in: database)
     }
 
     func rate(of script: StatementScript, _ clients: Int, _ seconds: Int) async throws -> Double {

@@ -3,7 +3,8 @@ import Foundation
 /// What a daemon asked of PostgreSQL for one purchase or notification, as a script that pgbench can run for any number of others.
 ///
 /// So the reference changes with the statements. It is read from the server's log (`log_statement = all`, the virtual transaction id in front of each
-/// line). Values stand in it as they were; those that must differ from one run to the next are made anew: the marker, and every UUID.
+/// line). Values stand in it as they were; those that must differ from one run to the next are made anew: the marker, every UUID, and the
+/// position of a row that was just inserted.
 struct StatementScript: Sendable {
     /// A transaction, as it was logged.
     struct Transaction: Sendable, Equatable {
@@ -25,16 +26,22 @@ struct StatementScript: Sendable {
     /// What pgbench runs.
     let text: String
 
-    /// `marker`: the value, as a literal, that all of the transactions are about.
-    init(_ transactions: [Transaction], marker: String) {
-        var lines = ["\\set n random(1, 999999999999)"]
+    /// - Parameters:
+    ///   - transactions: in the order in which they were carried out.
+    ///   - marker: the value, as a literal, that all of the transactions are about.
+    ///   - position: as a literal, that of the row that they inserted, if its rows have any.
+    ///   - numbers: how many different things the script is run for, in any order.
+    init(_ transactions: [Transaction], marker: String, position: String? = nil, numbers: Int = 999_999_999_999) {
+        var lines = ["\\set n random(1, \(numbers))"]
         for transaction in transactions {
             // What goes to the server in one round trip.
             for statement in transaction.statements {
                 let parts = statement.text.components(separatedBy: "; ")
                 if parts.count > 1 { lines.append("\\startpipeline") }
                 for part in parts {
-                    lines.append(Self.filled(part, statement.values, marker) + ";")
+                    let isPosition = part.hasPrefix("SELECT position FROM lastPosition")
+                    lines.append(
+                        Self.filled(part, statement.values, marker, position) + (isPosition ? " \\gset" : ";"))
                 }
                 if parts.count > 1 { lines.append("\\endpipeline") }
             }
@@ -43,7 +50,7 @@ struct StatementScript: Sendable {
     }
 
     /// The transactions of a log that are about one thing: those that name it, or an id that came with it.
-    static func transactions(in log: String, about marker: String) -> [Transaction] {
+    static func transactions(in log: String, about names: Set<String>) -> [Transaction] {
         var order: [String] = []
         var found: [String: Transaction] = [:]
         for (id, entry) in entries(of: log) {
@@ -58,7 +65,7 @@ struct StatementScript: Sendable {
             }
         }
         let all = order.compactMap { found[$0] }
-        var known: Set<String> = [marker]
+        var known = names
         for transaction in all where transaction.names(known) { known.formUnion(transaction.uuids) }
         return all.filter { $0.names(known) }
     }
@@ -89,12 +96,13 @@ struct StatementScript: Sendable {
     }
 
     /// A statement with its values in the place of their numbers.
-    private static func filled(_ text: String, _ values: [String], _ marker: String) -> String {
+    private static func filled(_ text: String, _ values: [String], _ marker: String, _ position: String?) -> String {
         text.replacing("\n", with: " ").replacing(/\$([0-9]+)/) { match in
             guard let number = Int(match.1), values.indices.contains(number - 1) else { return String(match.0) }
             let value = values[number - 1]
             // As many digits as a UUID ends with, and as a marker has.
             if isUUID(value) { return "(\(value.prefix(25))' || lpad((:n)::text, 12, '0'))" }
+            if value == position { return "(:position)::bigint" }
             if value == marker { return "('5' || lpad((:n)::text, \(marker.count - 3), '0'))" }
             return value
         }
