@@ -36,6 +36,8 @@ package enum PostgresMove {
     ) throws(Failure) -> [Table] {
         do {
             let connection = try PostgresConnection(configuration)
+            // At once, and not when the server has seen that the connection is gone: a daemon may be started right after this.
+            defer { try? connection.run(script: "ROLLBACK; SELECT pg_advisory_unlock_all()") }
             try PostgresServerCheck.check(connection)
             let database = PostgresDatabase.of(connection)
             try database.takeAlone()

@@ -53,6 +53,7 @@ struct StatementScriptTests {
 
     @Test func `the position that a row was given is asked for, and used where it was`() {
         let log = """
+            1/1 LOG:  statement: BEGIN
             1/1 LOG:  execute s1: INSERT INTO notification (uuid) VALUES ($1)
             1/1 DETAIL:  parameters: $1 = 'u'
             1/1 LOG:  execute s2: SELECT position FROM lastPosition WHERE ofTable = $1
@@ -64,7 +65,8 @@ struct StatementScriptTests {
         let script = StatementScript(found, marker: "'u'", position: "'770000001'", numbers: 10).text
         #expect(
             script.split(separator: "\n").map(String.init) == [
-                "\\set n random(1, 10)", "INSERT INTO notification (uuid) VALUES (('5' || lpad((:n)::text, 0, '0')));",
+                "\\set n random(1, 10)", "BEGIN;",
+                "INSERT INTO notification (uuid) VALUES (('5' || lpad((:n)::text, 0, '0')));",
                 "SELECT position FROM lastPosition WHERE ofTable = 'notification' \\gset",
                 "INSERT INTO notificationContent (position) VALUES ((:position)::bigint);",
             ])
