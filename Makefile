@@ -130,8 +130,8 @@ test: build ## Run every test
 	swift test --skip-build --disable-xctest
 
 .PHONY: demo
-demo: programs ## Play the main use against a simulated App Store; KEEP=1 leaves it running
-	@KEEP=$(KEEP) deploy/demo/demo.sh $(PROGRAMS)
+demo: programs ## Play the main use against a simulated App Store; KEEP=1 leaves it running; STORE=postgres COPIES=2
+	@KEEP=$(KEEP) STORE=$(STORE) COPIES=$(COPIES) deploy/demo/demo.sh $(PROGRAMS)
 
 .PHONY: format
 format: ## Format all Swift code in place

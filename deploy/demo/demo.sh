@@ -1,11 +1,14 @@
 #!/bin/bash
 # The main job, played through: a simulated App Store, a daemon in front of it, and the calls of an internal service.
-#   demo.sh BIN_DIRECTORY      KEEP=1 leaves both programs running
+#   demo.sh BIN_DIRECTORY      KEEP=1 leaves both programs running; STORE=postgres keeps all in a database of a server of its own;
+#                              with COPIES=2 besides, two daemons share it, of which one is killed in the middle
 # Everything lives in a temporary folder and on free ports; nothing is left behind.
 set -euo pipefail
 
 bin=${1:?usage: demo.sh BIN_DIRECTORY}
 keep=${KEEP:-}
+copies=${COPIES:-1}
+case ${STORE:-sqlite}/$copies in sqlite/1 | postgres/[12]) ;; *) echo "demo: STORE is sqlite or postgres, COPIES 1, or 2 with postgres" >&2; exit 2 ;; esac
 work=$(mktemp -d)
 pids=()
 
@@ -73,13 +76,37 @@ premium=$(buy '"productId":"premium.monthly","type":"Auto-Renewable Subscription
 simulate POST "/transactions/$refunded/refund" '{"reason":1}' >/dev/null
 simulate POST "/transactions/$theme/refund" '{"reason":0}' >/dev/null
 
+# ---- the database
+
+store=sqlite:$work/purser.db
+if [ "${STORE:-sqlite}" = postgres ]; then
+    server=$(find /usr/lib/postgresql -maxdepth 1 -mindepth 1 2>/dev/null | sort -V | tail -n 1)/bin
+    [ -x "$server/initdb" ] || fail "PostgreSQL's initdb is missing: install the package postgresql"
+    # It refuses to run as root.
+    own=()
+    if [ "$(id -u)" = 0 ]; then own=(setpriv "--reuid=$(id -u postgres)" "--regid=$(id -g postgres)" --clear-groups); fi
+    chmod 711 "$work"
+    mkdir "$work/pg"
+    [ ${#own[@]} = 0 ] || chown postgres "$work/pg"
+    (cd / && "${own[@]}" "$server/initdb" --pgdata "$work/pg/data" --username purser --auth-local=trust --encoding=UTF8 --locale=C \
+        --no-sync >"$work/postgres.log" 2>&1) || fail "initdb"
+    "${own[@]}" "$server/postgres" -D "$work/pg/data" -k "$work/pg" -c listen_addresses= >>"$work/postgres.log" 2>&1 &
+    pids+=($!)
+    for _ in $(seq 100); do "$server/psql" -h "$work/pg" -U purser -d postgres -qc 'SELECT 1' >/dev/null 2>&1 && break; sleep 0.1; done
+    "$server/createdb" -h "$work/pg" -U purser purser || fail "createdb"
+    (umask 077; openssl rand -hex 32 >"$work/master.key")
+    store="postgres://purser@/purser?host=$work/pg
+masterKey: { file: $work/master.key }"
+fi
+
 # ---- the daemon
 
 callers=$("$bin/purser" callers hash)
 token=$(grep -o 'prs_[A-Za-z0-9_-]*' <<<"$callers" | head -n 1)
 digest=$(grep -o '[0-9a-f]\{64\}' <<<"$callers" | head -n 1)
 cat >"$work/purser.yaml" <<YAML
-store: sqlite:$work/purser.db
+store: $store
+audit: { directory: $work/purser.audit }
 listeners:
   api: { address: "127.0.0.1:0" }
   grpc: { address: "127.0.0.1:0" }
@@ -112,19 +139,29 @@ callers:
         "links:write", "notifications:read", "events:read", "limits:read", "receipts:read", "receipts:write", "usage:write", "policies:read"]
 YAML
 "$bin/purser" config check "$work/purser.yaml"
-"$bin/purser" serve --config "$work/purser.yaml" >"$work/purser.log" 2>&1 &
-pids+=($!)
-
 # Port 0 above means any free port; the log says which.
-listening() { sed -n "/\"listener\":\"$1\"/s/.*\"address\":\"\([^\"]*\)\".*/\1/p" "$work/purser.log" | head -n 1; }
-for _ in $(seq 300); do
-    grep -q '"message":"Ready' "$work/purser.log" && break
-    kill -0 "${pids[1]}" 2>/dev/null || fail "purser ended early"
-    sleep 0.1
-done
-api=http://$(listening api)
-health=http://$(listening health)
-simulate PUT /apps/com.example.coins/notification-urls "{\"sandbox\":\"http://$(listening webhook)/webhooks/apple/coins\"}" >/dev/null
+listening() { sed -n "/\"listener\":\"$1\"/s/.*\"address\":\"\([^\"]*\)\".*/\1/p" "$log" | head -n 1; }
+# Starts a daemon, and asks that one from now on: NAME of its configuration, log and audit
+serve() {
+    config=$work/$1.yaml log=$work/$1.log audit=$work/$1.audit admin=$work/$2
+    "$bin/purser" serve --config "$config" >"$log" 2>&1 &
+    daemon=$!
+    pids+=("$daemon")
+    for _ in $(seq 300); do
+        grep -q '"message":"Ready' "$log" && break
+        kill -0 "$daemon" 2>/dev/null || fail "purser ended early"
+        sleep 0.1
+    done
+    api=http://$(listening api)
+    health=http://$(listening health)
+    simulate PUT /apps/com.example.coins/notification-urls \
+        "{\"sandbox\":\"http://$(listening webhook)/webhooks/apple/coins\"}" >/dev/null
+}
+if [ "$copies" = 2 ]; then
+    sed -e "s#$work/admin.sock#$work/other.sock#" -e "s#$work/purser.audit#$work/other.audit#" "$work/purser.yaml" >"$work/other.yaml"
+    serve other other.sock
+fi
+serve purser admin.sock
 
 # ---- the internal service
 
@@ -202,6 +239,16 @@ ask 201 PUT "/v1/apps/coins/users/bob/links/transactionId/$bobs"
 ask 200 PUT /v1/apps/coins/users/bob/consent '{"consented":true,"source":"checkout","wordingVersion":"3"}'
 ask 200 POST /v1/apps/coins/usage:batch \
     '{"usage":[{"user":"bob","productId":"gems.100","deliveryStatus":"DELIVERED","sampleContentProvided":false,"consumptionPercentage":80000}]}'
+if [ "$copies" = 2 ]; then
+    say "The copy that has answered all of this is killed. The other one knows what it knew, and goes on"
+    kill -KILL "$daemon"
+    config=$work/other.yaml log=$work/other.log audit=$work/other.audit admin=$work/other.sock
+    api=http://$(listening api)
+    health=http://$(listening health)
+    simulate PUT /apps/com.example.coins/notification-urls \
+        "{\"sandbox\":\"http://$(listening webhook)/webhooks/apple/coins\"}" >/dev/null
+    ask 200 GET /v1/apps/coins/users/bob/consent
+fi
 say "At three in the morning he asks for his money back. Nobody is there: the policy answers, from what the game reported"
 simulate POST "/transactions/$bobs/refund-request" '{"reason":"UNINTENDED_PURCHASE"}' >/dev/null
 follow case.answered
@@ -238,7 +285,7 @@ echo "What the App Store answered, times and status:$received"
 say "What is left of each limit, and who used it"
 ask 200 GET /v1/apps/coins/limits
 say "Apple's own library for Python, through the door for the sandbox, with a key that Purser issued"
-"$bin/purser" callers issue-key billing --app coins --config "$work/purser.yaml" --out "$work/billing.p8" | tee "$work/issued"
+"$bin/purser" callers issue-key billing --app coins --config "$config" --out "$work/billing.p8" | tee "$work/issued"
 python=$work/python/bin/python
 if python3 -m venv "$work/python" >/dev/null 2>&1 \
     && "$python" -m pip install --quiet app-store-server-library >/dev/null 2>&1; then
@@ -252,7 +299,7 @@ operate() {
     printf '\n$ purser'
     printf ' %q' "$@"
     echo
-    "$bin/purser" "$@" --config "$work/purser.yaml" || fail "purser $1 $2"
+    "$bin/purser" "$@" --config "$config" || fail "purser $1 $2"
 }
 next=$(make_key "$work/next.p8")
 operate keys import "$work/next.p8" --id "$next" --issuer "$issuer" --app coins
@@ -264,16 +311,16 @@ ask 200 GET "/v1/apps/coins/transactions/$gems"
 say "Who did what: the audit is kept beside the database, and nobody changes it unseen"
 operate audit list --limit 8
 operate audit verify
-cp -a "$work/purser.audit" "$work/changed"
+cp -a "$audit" "$work/changed"
 sed -i "s/keyActivated/keyRetired/" "$work"/changed/*.jsonl
 printf '\n$ purser audit verify --directory %s    # a copy in which one act is called another\n' "$work/changed"
-if "$bin/purser" audit verify --directory "$work/changed" --config "$work/purser.yaml"; then fail "a changed record was not found"; fi
+if "$bin/purser" audit verify --directory "$work/changed" --config "$config"; then fail "a changed record was not found"; fi
 say "What the App Store received"
 simulate GET '/received?endpoint=Send%20Consumption%20Information'; echo
 say "Health, for the orchestrator and for people"
 printf "\n$ curl '%s/readyz'\n" "$health"; curl --silent --show-error "$health/readyz"; echo
-printf "\n$ curl --unix-socket %s 'http://localhost/healthz'\n" "$work/admin.sock"
-curl --silent --show-error --unix-socket "$work/admin.sock" http://localhost/healthz; echo
+printf "\n$ curl --unix-socket %s 'http://localhost/healthz'\n" "$admin"
+curl --silent --show-error --unix-socket "$admin" http://localhost/healthz; echo
 say "Metrics"
 printf "\n$ curl '%s/metrics' | grep '^purser_.*_total'\n" "$health"
 curl --silent --show-error "$health/metrics" | grep '^purser_.*_total'
@@ -293,9 +340,9 @@ if [ -n "$keep" ]; then
     printf 'transaction=%s refunded=%s\n' "$transaction" "$refunded"
     say "And for whatever else you want to try"
     printf 'export TOKEN=%s\n' "$token"
-    printf 'api %s   grpc %s   health %s   admin %s\n' "$api" "$(listening grpc)" "$health" "$work/admin.sock"
+    printf 'api %s   grpc %s   health %s   admin %s\n' "$api" "$(listening grpc)" "$health" "$admin"
     printf 'simulator control %s (docs/simulator.md says what it can do)\n' "$control"
-    printf 'configuration %s/purser.yaml, logs %s/*.log\n' "$work" "$work"
+    printf 'configuration %s, logs %s/*.log\n' "$config" "$work"
     wait "${pids[@]}"
 else
     say "The first calls of the README, as they stand there"
