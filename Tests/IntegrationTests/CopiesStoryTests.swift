@@ -74,13 +74,16 @@ struct CopiesStoryTests {
             #expect(withdrawn["mayHaveBeenSent"]?.array?.compactMap(\.string) == [id])
             let delivery = try await Self.delivery(id, at: stages[1])
             #expect(delivery["state"] == "cancelled" && delivery["mayHaveReachedApple"] == true)
-            // Nobody tries again.
+            // On a busy machine an attempt may have had its time before the withdrawal came, and another one begun.
+            let before = gate.arrivals
             gate.open()
             let second = try await Self.send(stages, of: "bob")
             try await Wait.until("the next one to be accepted") {
                 try await Self.delivery(second, at: stages[2])["state"] == "accepted"
             }
-            #expect(gate.arrivals == 2)
+            // Nobody has tried again what was withdrawn: all that arrived since are attempts of the next one.
+            let attempts = try await Self.delivery(second, at: stages[2])["attempts"]?.array?.count ?? 0
+            #expect(attempts > 0 && gate.arrivals <= before + attempts)
         }
     }
 
@@ -95,12 +98,13 @@ struct CopiesStoryTests {
             for process in processes[..<2] { kill(process.processID, SIGSTOP) }
             let withdrawn = try await Self.withdraw("alice", at: stages[2])
             #expect(withdrawn["mayHaveBeenSent"]?.array?.compactMap(\.string) == [killed])
+            let before = gate.arrivals
             gate.open()
             try await processes[0].kill()
             kill(processes[1].processID, SIGCONT)
             let delivery = try await Self.delivery(killed, at: stages[1])
             #expect(delivery["state"] == "cancelled" && delivery["mayHaveReachedApple"] == true)
-            #expect(gate.arrivals == 1)
+            #expect(gate.arrivals == before)
             let ready = await stages[1].health.send("GET", "/readyz")
             #expect(ready?.status == 200)
         }
