@@ -40,7 +40,10 @@ struct DeliveryAttemptRunner: Sendable {
             return misconfigured(transfer, error)
         }
         let end = min(clock.monotonicNow() + min(time, policy.attemptTime), transfer.end)
-        guard clock.remaining(until: end) >= policy.minimumAttemptTime else { return unsent(transfer, Self.leaseOver) }
+        // What is left before the deadline has been looked at already; this is about the lease alone.
+        guard clock.remaining(until: transfer.end) >= policy.minimumAttemptTime else {
+            return unsent(transfer, Self.leaseOver)
+        }
         if let conclusion = await lookUp(transfer, app, until: end) { return conclusion }
         if let conclusion = await keepFindings(transfer) { return conclusion }
         if let conclusion = await askGate(transfer) { return conclusion }
