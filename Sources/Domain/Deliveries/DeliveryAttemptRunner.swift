@@ -183,7 +183,7 @@ extension DeliveryAttemptRunner {
         guard clock.isCertain else {
             return unsent(transfer, ServiceError(.appleUnavailable, "Apple has yet to say what time it is."))
         }
-        guard clock.remaining(until: end) > .zero else { return unsent(transfer, Self.leaseOver) }
+        guard clock.remaining(until: transfer.end) > .zero else { return unsent(transfer, Self.leaseOver) }
         let message = ConsumptionMessage(
             version: delivery.version, transactionID: delivery.transactionID, body: delivery.body)
         let result = await gateway.sendConsumption(message, upstreamCall(delivery, app, until: end))
