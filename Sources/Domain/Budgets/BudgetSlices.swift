@@ -187,6 +187,10 @@ package final class BudgetSlices: Sendable {
             state.withLock { state in
                 for (name, request) in zip(names, requests) {
                     state.slices[name, default: Slice()].used.merge(request.used) { $0 + $1 }
+                    if let wait = request.blockedFor {
+                        let (until, newer) = (time.advanced(by: wait), state.slices[name]?.blockedUntil)
+                        state.slices[name]?.blockedUntil = newer.map { max($0, until) } ?? until
+                    }
                     for kind in request.wanted {
                         state.slices[name]?.emptyUntil[kind] = time.advanced(by: Self.pause)
                     }
