@@ -22,8 +22,8 @@ struct StoreAdministrationTests {
         let ports = Services.Ports.test(
             store: store, changes: store.changes, appStore: gateway, clock: ServiceClock(now: { now }))
         var settings = Services.Settings(apps: AppCatalog([DeliveryFixture.app]))
-        // By itself the dispatcher would not look again while the test lasts.
-        settings.dispatch = DispatchPolicy(longestPause: Wait.limit * 10)
+        // By itself the dispatcher would not look again while the test lasts, in which the time of day stands still.
+        settings.dispatch = DispatchPolicy(leaseMargin: Wait.limit * 4, longestPause: Wait.limit * 10)
         let services = Services(ports: ports, settings: settings)
         let dispatching = Task { await services.refunds.dispatcher.run() }
         let delivery = try await services.refunds.consumption.send(

@@ -51,6 +51,8 @@ final class ServiceStack: Sendable {
             now: { now }, sleep: { _ in try await ContinuousClock().sleep(for: Wait.limit) })
         var settings = Services.Settings(apps: apps)
         settings.consumptionWait = consumptionWait
+        // What is put off because a busy machine came to it late would never be due: the time of day stands still.
+        settings.dispatch = DispatchPolicy(leaseMargin: Wait.limit * 4)
         settings.callers = callers
         settings.callbacks.allowedHosts = ["hooks.example.com"]
         let services = Services(ports: ports, settings: settings)

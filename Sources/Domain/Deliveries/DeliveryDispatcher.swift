@@ -281,7 +281,7 @@ extension DeliveryDispatcher {
             round.mayHaveClaimed = true
             let (begun, claimed) = try await loopHeartbeat.inStore { () throws(ServiceError) in
                 try await transfers.registering(
-                    claim, endingAttempts: policy.end(ofAttempts: instant, isShared: claims.isShared), in: store)
+                    claim, endingAttempts: policy.end(ofAttempts: instant), in: store)
             }
             round.mayHaveClaimed = false
             state.withLock { $0.underWay += begun.count }

@@ -29,18 +29,14 @@ package struct DispatchPolicy: Sendable {
         self.backoff = backoff
     }
 
-    /// Longer than any process runs.
-    private static let unboundedLease = Duration.seconds(100 * 365 * 86_400)
-
     /// How long a claim holds: no attempt of it lasts longer, so that nobody need take it for longer meanwhile.
     var lease: Duration { attemptTime + leaseMargin }
 
     /// Until when a claim lets an attempt go on.
     ///
-    /// `claimed`: a moment before the store was asked for it; `isShared`: whether another copy may take it when its lease is over. Where
-    /// none can, an attempt has all its time, however late it begins.
-    func end(ofAttempts claimed: ContinuousClock.Instant, isShared: Bool) -> ContinuousClock.Instant {
-        claimed + (isShared ? lease - leaseMargin / 2 : Self.unboundedLease)
+    /// `claimed`: a moment before the store was asked for it.
+    func end(ofAttempts claimed: ContinuousClock.Instant) -> ContinuousClock.Instant {
+        claimed + lease - leaseMargin / 2
     }
 }
 
