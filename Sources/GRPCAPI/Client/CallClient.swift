@@ -1,4 +1,4 @@
-import GRPCCore
+package import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import JSON
 
@@ -143,7 +143,7 @@ package struct CallClient: Sendable {
                     message: message, metadata: Metadata(metadata.map { ($0.name, .string($0.value)) })),
                 descriptor: MethodDescriptor(
                     fullyQualifiedService: String(parts.first ?? ""), method: String(parts.last ?? "")),
-                serializer: Plain(), deserializer: Plain(), options: options
+                serializer: PlainMessages(), deserializer: PlainMessages(), options: options
             ) { response in
                 switch response.accepted {
                 case .failure(let error): return Self.ending(error, [:], details)
@@ -220,10 +220,12 @@ package struct CallClientError: Error, CustomStringConvertible {
 }
 
 /// Messages as they are.
-private struct Plain: MessageSerializer, MessageDeserializer {
-    func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Bytes { Bytes(message) }
+package struct PlainMessages: MessageSerializer, MessageDeserializer {
+    package init() {}
 
-    func deserialize<Bytes: GRPCContiguousBytes>(_ serializedMessageBytes: Bytes) throws -> [UInt8] {
+    package func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Bytes { Bytes(message) }
+
+    package func deserialize<Bytes: GRPCContiguousBytes>(_ serializedMessageBytes: Bytes) throws -> [UInt8] {
         serializedMessageBytes.withUnsafeBytes { Array($0) }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import GRPCAPI
 import GRPCCore
 import GRPCNIOTransportHTTP2Posix
 import NIOCore
@@ -57,20 +58,11 @@ private struct Greeter: RegistrableRPCService {
         let parts = HelloServer.method.split(separator: "/").map(String.init)
         router.registerHandler(
             forMethod: MethodDescriptor(fullyQualifiedService: parts[0], method: parts[1]),
-            deserializer: HelloCoder(), serializer: HelloCoder()
+            deserializer: PlainMessages(), serializer: PlainMessages()
         ) { request, _ in
             for try await _ in request.messages {}
             return StreamingServerResponse(single: ServerResponse(message: Self.hello))
         }
-    }
-}
-
-/// Messages as they are.
-private struct HelloCoder: MessageSerializer, MessageDeserializer {
-    func serialize<Bytes: GRPCContiguousBytes>(_ message: [UInt8]) throws -> Bytes { Bytes(message) }
-
-    func deserialize<Bytes: GRPCContiguousBytes>(_ serializedMessageBytes: Bytes) throws -> [UInt8] {
-        serializedMessageBytes.withUnsafeBytes { Array($0) }
     }
 }
 
