@@ -130,6 +130,7 @@ test: build ## Run every test
 	swift test --skip-build --disable-xctest
 
 .PHONY: demo
+demo: TESTS = $(filter postgres,$(STORE))
 demo: programs ## Play the main use against a simulated App Store; KEEP=1 leaves it running; STORE=postgres COPIES=2
 	@KEEP=$(KEEP) STORE=$(STORE) COPIES=$(COPIES) deploy/demo/demo.sh $(PROGRAMS)
 
