@@ -103,6 +103,8 @@ struct PostgresRow: Row {
     }
 
     /// Queues so many deliveries, each of a user with one purchase.
+    ///
+    /// Links get their numbers here: a million from the one row that counts them, in one transaction, would take hours.
     private func queue(
         _ count: Int, apps: Int, isDue: Bool, _ database: String, _ cluster: PostgresCluster
     ) async throws {
@@ -111,10 +113,12 @@ struct PostgresRow: Row {
         _ = try await cluster.query(
             """
             INSERT INTO link
-                (app, "user", kind, value, environment, source, createdAt, createdBy, userFolded)
-            SELECT 'a' || (n % \(apps)), convert_to('user-' || n, 'UTF8'), 'transactionId',
+                (id, app, "user", kind, value, environment, source, createdAt, createdBy, userFolded)
+            SELECT n + 1 + (SELECT coalesce(max(id), 0) FROM link), 'a' || (n % \(apps)), convert_to('user-' || n, 'UTF8'), 'transactionId',
                 (\(Self.firstTransaction) + n)::text, 'Sandbox', 'declared', \(now), 'bench', convert_to('user-' || n, 'UTF8')
             FROM generate_series(0, \(count - 1)) AS n;
+            INSERT INTO lastPosition (ofTable, position) SELECT 'link', max(id) FROM link
+            ON CONFLICT (ofTable) DO UPDATE SET position = excluded.position;
             INSERT INTO delivery
                 (id, app, "user", caller, transactionId, environment, version, body, createdAt, deadline, state,
                  isReady, nextAttemptAt, dueAt, attemptCount)
