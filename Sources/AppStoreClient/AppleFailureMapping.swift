@@ -68,7 +68,7 @@ struct AppleFailureMapping: Sendable {
         switch kind {
         case .nameResolution, .addressRefused, .connectFailed, .timeout, .connectionLost, .protocolError, .other: true
         // Neither a bad certificate nor an answer that is too large mends itself within seconds.
-        case .tls, .responseTooLarge, .invalidRequest, .cancelled, .shutDown: false
+        case .tls, .responseTooLarge, .tooLate, .invalidRequest, .cancelled, .shutDown: false
         }
     }
 

@@ -62,7 +62,7 @@ struct CircuitBreaker: Sendable {
                 case .nameResolution, .addressRefused, .connectFailed, .tls, .connectionLost, .protocolError, .other:
                     .failed
                 case .responseTooLarge: .answered
-                case .invalidRequest, .cancelled, .shutDown: .nothing
+                case .tooLate, .invalidRequest, .cancelled, .shutDown: .nothing
                 }
         }
     }

@@ -71,19 +71,20 @@ package struct CallbackClient: CallbackTransport {
         // What made the event may be days ago, or Apple's: a post that belongs to no trace begins one.
         let trace = TraceParent.current?.child() ?? .root()
         let timeout = timeout()
-        let request = CurlRequest(
+        var request = CurlRequest(
             .post, message.url.text,
             headers: [(name: "Content-Type", value: message.contentType)] + trace.headers
                 + message.headers.map { (name: $0.name, value: $0.value) },
             body: message.body, connectTimeout: timeout, totalTimeout: timeout,
             maximumResponseBytes: Self.maximumAnswerBytes)
+        request.latestStart = message.latestStart
         do throws(CurlError) {
             let response = try await client.perform(request)
             count(message.app, "\(response.status / 100)xx")
             return .status(response.status, retryAfter: response.headers.retryAfter(at: now()))
         } catch {
             switch error.kind {
-            case .cancelled, .shutDown: return .cancelled
+            case .cancelled, .shutDown, .tooLate: return .cancelled
             case .responseTooLarge:
                 count(message.app, "none")
                 return .none("the answer is larger than \(Self.maximumAnswerBytes) bytes")

@@ -19,6 +19,8 @@ package struct CurlError: Error, Sendable {
         case tls
         /// A timeout of the request is over.
         case timeout
+        /// ``CurlRequest/latestStart`` was over before a connection was ready.
+        case tooLate
         /// The connection ended before the response did.
         case connectionLost
         /// What came is not valid HTTP, or the server reset the HTTP/2 stream.

@@ -31,6 +31,8 @@ package struct CurlRequest: Sendable {
     ///
     /// A request that has found no connection before does not go out, however long the whole process was stopped meanwhile.
     package var latestEnd: ContinuousClock.Instant?
+    /// When it goes out at the latest, which says nothing of when it ends; nil for no such moment.
+    package var latestStart: ContinuousClock.Instant?
     /// Bytes that the response's content may have.
     package var maximumResponseBytes: Int
     /// The Unix socket to connect to instead of the URL's host; the URL may then be an `http` one.

@@ -20,8 +20,8 @@ final class Transfer {
     private(set) var requestMayHaveBeenSent = false
     /// Whether an address of the server was not admitted.
     private var isAddressRefused = false
-    /// Whether a connection was ready when it was too late for the request.
-    private var isTooLate = false
+    /// What was over when a connection was ready: the time of the whole, or the moment at which it had to begin.
+    private var lateness: CurlError.Kind?
 
     init(_ submission: Submission, _ configuration: CurlConfiguration) {
         id = submission.id
@@ -108,10 +108,13 @@ final class Transfer {
     ///
     /// - Returns: whether there is time for it.
     private func beginAttempt() -> Bool {
-        guard ContinuousClock.now < deadline else {
-            isTooLate = true
-            return false
+        let now = ContinuousClock.now
+        if now >= deadline {
+            lateness = .timeout
+        } else if let latest = request.latestStart, now >= latest {
+            lateness = .tooLate
         }
+        guard lateness == nil else { return false }
         requestMayHaveBeenSent = true
         collector = Self.collector(request, configuration)
         return true
@@ -134,11 +137,11 @@ final class Transfer {
                     code, during: "transfer", detail: "an address of the server is not admitted", kind: .addressRefused)
             )
         }
-        if code != CURLE_OK, isTooLate {
+        if code != CURLE_OK, let lateness {
             return .failure(
                 CurlError(
-                    CURLE_OPERATION_TIMEDOUT, during: "transfer", detail: "no connection before its end",
-                    requestMayHaveBeenSent: requestMayHaveBeenSent))
+                    CURLE_OPERATION_TIMEDOUT, during: "transfer", detail: "no connection before it was too late",
+                    kind: lateness, requestMayHaveBeenSent: requestMayHaveBeenSent))
         }
         guard code == CURLE_OK else {
             return .failure(

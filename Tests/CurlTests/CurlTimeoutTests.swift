@@ -1,8 +1,9 @@
 import Curl
+import Synchronization
 import TestSupport
 import Testing
 
-/// Timeouts against servers that never answer; no test looks at a clock.
+/// Timeouts against servers that never answer; only what is about a moment looks at a clock.
 struct CurlTimeoutTests {
     @Test("A response that never comes ends with the total timeout", arguments: [LoopbackServer.Options(), .http1])
     func totalTimeout(_ options: LoopbackServer.Options) async throws {
@@ -84,6 +85,47 @@ struct CurlTimeoutTests {
                 #expect(second?.requestMayHaveBeenSent == false)
                 first.cancel()
                 #expect(await first.value?.kind == .cancelled)
+            })
+    }
+
+    @Test("A request that finds its connection too late does not go out, however much time there is for its answer")
+    func latestStart() async throws {
+        try await CurlFixture.run { client, server in
+            var request = CurlRequest.patient(.post, server.url, body: [1])
+            request.latestStart = ContinuousClock.now
+            let error = try #require(await CurlFixture.failure(of: request, by: client))
+            #expect(error.kind == .tooLate && !error.requestMayHaveBeenSent)
+            #expect(server.requests.isEmpty)
+            request.latestStart = ContinuousClock.now + Wait.limit
+            #expect(try await client.perform(request).status == 200)
+        }
+    }
+
+    @Test("A request that has gone out before is answered after that")
+    func answerBehindLatestStart() async throws {
+        let latest = Mutex(ContinuousClock.now)
+        try await CurlFixture.run(
+            handler: { _ in
+                let latest = latest.withLock { $0 }
+                try await Wait.until("the moment to be over") { ContinuousClock.now > latest }
+                return .init("late")
+            },
+            during: { client, server in
+                var request = CurlRequest.patient(.post, server.url, body: [1])
+                // A busy machine needs more time for it to go out.
+                for milliseconds in [100, 1000, 10_000] {
+                    let moment = ContinuousClock.now + .milliseconds(milliseconds)
+                    latest.withLock { $0 = moment }
+                    request.latestStart = moment
+                    do throws(CurlError) {
+                        #expect(try await client.perform(request).status == 200)
+                        #expect(ContinuousClock.now > moment)
+                        return
+                    } catch {
+                        guard error.kind == .tooLate else { throw error }
+                    }
+                }
+                Issue.record("no request has gone out in time")
             })
     }
 }

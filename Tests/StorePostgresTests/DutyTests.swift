@@ -30,8 +30,8 @@ struct DutyTests {
         func end(_ name: String) { _ = state.withLock { $0.now.remove(name) } }
     }
 
-    private static func work(_ workers: Workers, _ name: String) -> @Sendable () async -> Void {
-        {
+    private static func work(_ workers: Workers, _ name: String) -> @Sendable (DutyLease) async -> Void {
+        { _ in
             workers.begin(name)
             // Until it is told to end.
             for await _ in AsyncStream<Void>.makeStream().stream {}

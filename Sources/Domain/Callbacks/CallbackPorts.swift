@@ -14,6 +14,8 @@ package struct CallbackMessage: Sendable, Equatable {
     package let contentType: String
     package let headers: [CallbackHeader]
     package let body: [UInt8]
+    /// When it goes out at the latest, as another copy of the daemon may send it afterwards; nil for no such moment.
+    package var latestStart: ContinuousClock.Instant?
 
     package init(app: String, url: CallbackURL, contentType: String, headers: [CallbackHeader], body: [UInt8]) {
         self.app = app
@@ -41,7 +43,7 @@ package enum CallbackAnswer: Sendable, Equatable {
     case status(Int, retryAfter: Duration? = nil)
     /// Why there is no answer, in words without a URL.
     case none(String)
-    /// The service is stopping, so that nobody waited for an answer.
+    /// The service is stopping, so that nobody waited for an answer; or it was too late for it to go out.
     case cancelled
 }
 

@@ -20,15 +20,18 @@ struct CallbackPoster: Sendable {
         case tried(CallbackAttempt, retryAfter: Duration? = nil)
         /// There is nothing to send any more: it was erased, or is not kept.
         case nothing
-        /// The service is stopping.
+        /// The service is stopping, or another copy of it may send.
         case cancelled
     }
 
     /// Posts an event.
     ///
+    /// `latestStart`: when it goes out at the latest; nil for no such moment.
+    ///
     /// - Throws: `storeUnavailable`; what cannot be signed is an attempt that failed.
     func post(
-        _ event: ServiceEvent, to callback: Callback, epoch: String, signedBy sealed: [SealedSecretRecord]
+        _ event: ServiceEvent, to callback: Callback, epoch: String, signedBy sealed: [SealedSecretRecord],
+        latestStart: ContinuousClock.Instant?
     ) async throws(ServiceError) -> Outcome {
         let id = EventCursor(epoch: epoch, position: event.position)
         switch callback.format {
@@ -38,11 +41,11 @@ struct CallbackPoster: Sendable {
             }
             return await post(
                 encoder.notification(signed), Self.json, [], to: callback, id: id.text,
-                type: event.notificationType ?? event.kind.cloudEventType)
+                type: event.notificationType ?? event.kind.cloudEventType, latestStart: latestStart)
         case .cloudevents:
             return await postSigned(
                 encoder.event(event, id: id), to: callback, id: id.text, type: event.kind.cloudEventType,
-                signedBy: sealed)
+                signedBy: sealed, latestStart: latestStart)
         }
     }
 
@@ -79,7 +82,8 @@ struct CallbackPoster: Sendable {
     }
 
     private func postSigned(
-        _ body: [UInt8], to callback: Callback, id: String, type: String, signedBy sealed: [SealedSecretRecord]
+        _ body: [UInt8], to callback: Callback, id: String, type: String, signedBy sealed: [SealedSecretRecord],
+        latestStart: ContinuousClock.Instant? = nil
     ) async -> Outcome {
         let timestamp = Int64(clock.now().timeIntervalSince1970.rounded(.down))
         do throws(ServiceError) {
@@ -88,7 +92,8 @@ struct CallbackPoster: Sendable {
                 CallbackHeader("webhook-id", id), CallbackHeader("webhook-timestamp", String(timestamp)),
                 CallbackHeader("webhook-signature", signature),
             ]
-            return await post(body, Self.cloudEvents, headers, to: callback, id: id, type: type)
+            return await post(
+                body, Self.cloudEvents, headers, to: callback, id: id, type: type, latestStart: latestStart)
         } catch {
             return .tried(
                 CallbackAttempt(
@@ -99,7 +104,7 @@ struct CallbackPoster: Sendable {
 
     private func post(
         _ body: [UInt8], _ contentType: String, _ headers: [CallbackHeader], to callback: Callback, id: String,
-        type: String
+        type: String, latestStart: ContinuousClock.Instant? = nil
     ) async -> Outcome {
         let (startedAt, start) = (clock.now(), clock.monotonicNow())
         func tried(_ status: Int?, _ failure: String?, _ retryAfter: Duration? = nil) -> Outcome {
@@ -112,8 +117,9 @@ struct CallbackPoster: Sendable {
         guard policy().admits(callback.url) else {
             return tried(nil, "`callbacks.allowedHosts` does not allow its host")
         }
-        let message = CallbackMessage(
+        var message = CallbackMessage(
             app: callback.app, url: callback.url, contentType: contentType, headers: headers, body: body)
+        message.latestStart = latestStart
         switch await transport.post(message) {
         case .status(let status, let retryAfter): return tried(status, Self.failure(status, retryAfter), retryAfter)
         case .none(let cause): return tried(nil, cause)

@@ -82,7 +82,9 @@ package final class CallbackSender: Sendable {
     }
 
     /// Sends until its task is cancelled; what it knew before, another copy of the daemon may have changed meanwhile.
-    package func run() async {
+    ///
+    /// `lease`: nothing goes out after its end.
+    package func run(under lease: DutyLease) async {
         state.withLock { $0 = State(outages: $0.outages) }
         await withDiscardingTaskGroup { group in
             group.addTask { [changes, signal] in
@@ -94,7 +96,7 @@ package final class CallbackSender: Sendable {
             }
             while !Task.isCancelled {
                 let isWell = await look()
-                for id in takeDue() { group.addTask { await self.work(on: id) } }
+                for id in takeDue() { group.addTask { await self.work(on: id, under: lease) } }
                 await signal.wait(atMost: isWell ? timeToWait() : Self.storePause, by: clock)
             }
         }
@@ -179,10 +181,10 @@ package final class CallbackSender: Sendable {
     // MARK: One callback
 
     /// Works on a callback until nothing of it is due, and notes when to look again.
-    private func work(on id: String) async {
+    private func work(on id: String, under lease: DutyLease) async {
         var pause = Self.longestPause
         do throws(ServiceError) {
-            pause = try await send(id)
+            pause = try await send(id, under: lease)
         } catch {
             pause = Self.storePause
         }
@@ -198,8 +200,9 @@ package final class CallbackSender: Sendable {
     ///
     /// - Returns: how long to wait.
     /// - Throws: `storeUnavailable`.
-    private func send(_ id: String) async throws(ServiceError) -> Duration {
+    private func send(_ id: String, under lease: DutyLease) async throws(ServiceError) -> Duration {
         while !Task.isCancelled {
+            guard lease.lasts(at: clock.monotonicNow()) else { return Self.storePause }
             if let rest = rest(of: id) { return rest }
             let place = state.withLock { $0.courses[id]?.place }
             guard let work = try await store.callbackWork(id: id, behind: place, at: clock.now()) else {
@@ -219,7 +222,7 @@ package final class CallbackSender: Sendable {
                 try await keepPlace(work, round)
                 return plan.nextDue.map { max(.milliseconds(10), clock.remaining(until: $0)) } ?? Self.longestPause
             }
-            if try await conclude(await results(of: plan, work), work, round) { advance(id, to: work) }
+            if try await conclude(await results(of: plan, work, lease), work, round) { advance(id, to: work) }
         }
         return .zero
     }
@@ -257,12 +260,12 @@ package final class CallbackSender: Sendable {
         let outcome: CallbackPoster.Outcome?
     }
 
-    private func results(of plan: CallbackPlan, _ work: CallbackWork) async -> [Result] {
+    private func results(of plan: CallbackPlan, _ work: CallbackWork, _ lease: DutyLease) async -> [Result] {
         await withTaskGroup(of: [Result].self) { group in
             var results: [Result] = []
             for (number, lane) in plan.lanes.enumerated() {
                 if number >= Self.lanes, let lane = await group.next() { results += lane }
-                group.addTask { await self.send(lane, work) }
+                group.addTask { await self.send(lane, work, lease) }
             }
             for await lane in group { results += lane }
             return results
@@ -270,7 +273,7 @@ package final class CallbackSender: Sendable {
     }
 
     /// Sends a lane's events one after the other, up to the first that fails.
-    private func send(_ lane: [CallbackPlan.Item], _ work: CallbackWork) async -> [Result] {
+    private func send(_ lane: [CallbackPlan.Item], _ work: CallbackWork, _ lease: DutyLease) async -> [Result] {
         var results: [Result] = []
         var isOpen = true
         for item in lane {
@@ -278,7 +281,7 @@ package final class CallbackSender: Sendable {
                 results.append(Result(item: item, outcome: nil))
                 continue
             }
-            let outcome = await post(item.entry, work)
+            let outcome = await post(item.entry, work, lease)
             switch outcome {
             case .tried(let attempt, let asked):
                 isOpen = attempt.failure == nil
@@ -291,10 +294,13 @@ package final class CallbackSender: Sendable {
         return results
     }
 
-    private func post(_ entry: CallbackEntry, _ work: CallbackWork) async -> CallbackPoster.Outcome {
+    private func post(
+        _ entry: CallbackEntry, _ work: CallbackWork, _ lease: DutyLease
+    ) async -> CallbackPoster.Outcome {
         guard let event = entry.event?.event else { return .nothing }
         do throws(ServiceError) {
-            return try await poster.post(event, to: work.callback, epoch: work.epoch, signedBy: work.secrets)
+            return try await poster.post(
+                event, to: work.callback, epoch: work.epoch, signedBy: work.secrets, latestStart: lease.end)
         } catch {
             return .tried(
                 CallbackAttempt(

@@ -1,5 +1,6 @@
 import Foundation
 package import Logging
+import Synchronization
 
 /// Work that one copy of the daemon at a time does for all of them, under a lease.
 ///
@@ -36,8 +37,8 @@ package struct Duty: Sendable {
     /// Does work whenever no other copy does, until the task is cancelled; at once and without a lease where the store is not shared.
     ///
     /// `work`: ends soon after its task is cancelled, and may be begun again after that.
-    package func run(_ work: @escaping @Sendable () async -> Void) async {
-        guard store.isShared else { return await work() }
+    package func run(_ work: @escaping @Sendable (DutyLease) async -> Void) async {
+        guard store.isShared else { return await work(.unlimited) }
         while !Task.isCancelled {
             let asked = clock.monotonicNow()
             if await isTaken() == true {
@@ -56,10 +57,13 @@ package struct Duty: Sendable {
     }
 
     /// Does the work for as long as the lease is this copy's.
-    private func hold(_ work: @escaping @Sendable () async -> Void, since asked: ContinuousClock.Instant) async {
+    private func hold(
+        _ work: @escaping @Sendable (DutyLease) async -> Void, since asked: ContinuousClock.Instant
+    ) async {
+        let lease = DutyLease(end: asked + Self.lease - Self.margin)
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await work() }
-            group.addTask { await keep(since: asked) }
+            group.addTask { await work(lease) }
+            group.addTask { await keep(lease) }
             // Whichever ends first: the lease, or the work as its task is cancelled.
             await group.next()
             group.cancelAll()
@@ -67,14 +71,32 @@ package struct Duty: Sendable {
     }
 
     /// Takes the lease for longer again and again; returns when it is about to end or is another copy's.
-    private func keep(since asked: ContinuousClock.Instant) async {
-        var end = asked + Self.lease - Self.margin
-        while (try? await clock.sleep(min(Self.interval, clock.remaining(until: end)))) != nil {
+    private func keep(_ lease: DutyLease) async {
+        while let end = lease.end, (try? await clock.sleep(min(Self.interval, clock.remaining(until: end)))) != nil {
             let now = clock.monotonicNow()
             let isTaken = await isTaken()
-            if isTaken == true { end = now + Self.lease - Self.margin }
-            guard isTaken != false, clock.monotonicNow() < end else { break }
+            if isTaken == true { lease.end = now + Self.lease - Self.margin }
+            guard isTaken != false, lease.lasts(at: clock.monotonicNow()) else { break }
         }
         if !Task.isCancelled { logger.notice("Another copy works for all", metadata: ["work": "\(name)"]) }
     }
+}
+
+/// Until when what a copy does for all may begin: whatever goes out later may meet another copy's.
+package final class DutyLease: Sendable {
+    /// Of work that nobody else does.
+    package static let unlimited = DutyLease(end: nil)
+
+    private let state: Mutex<ContinuousClock.Instant?>
+
+    package init(end: ContinuousClock.Instant?) { state = Mutex(end) }
+
+    /// When it ends, as far as is known now, a margin before others may take it; nil for never.
+    package var end: ContinuousClock.Instant? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+
+    /// Whether it goes on at a moment.
+    package func lasts(at now: ContinuousClock.Instant) -> Bool { end.map { now < $0 } ?? true }
 }

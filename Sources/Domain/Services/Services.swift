@@ -89,13 +89,14 @@ package struct Services: Sendable {
         var duties: [(name: String, work: @Sendable () async -> Void)] = [
             ("notifications", refunds.processor.run), ("cases", refunds.monitor.run),
             ("quarantine", refunds.quarantine.run), ("owners", operations.owners.run),
-            ("callbacks", callbacks.sender.run),
         ]
         if let history = refunds.history { duties.append(("history", history.run)) }
         for (name, work) in duties {
             let duty = duty(name)
-            loops.append { await duty.run(work) }
+            loops.append { await duty.run { _ in await work() } }
         }
+        let (callbacksDuty, sender) = (duty("callbacks"), callbacks.sender)
+        loops.append { await callbacksDuty.run(sender.run) }
         if let steady = clock.steady {
             let watch = ClockWatch(
                 steady, clock: clock, gateway: appStore, apps: apps, changed: refunds.dispatcher.kick)

@@ -23,21 +23,26 @@ struct CallbackFixture: Sendable {
     var service: CallbackService { services.callbacks.service }
 
     /// Runs a test in a folder of its own, with a sender at work.
-    static func with(_ test: @Sendable (CallbackFixture) async throws -> Void) async throws {
+    ///
+    /// `lease`: under which it works.
+    static func with(
+        under lease: DutyLease = .unlimited, _ test: @Sendable (CallbackFixture) async throws -> Void
+    ) async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "purser-callbacks-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
-        try await run(in: folder, test)
+        try await run(in: folder, under: lease, test)
     }
 
     /// Runs a sender for the length of a closure, over a store that may be there already.
     static func run(
-        in folder: URL, clock: ManualClock = ManualClock(), _ test: @Sendable (CallbackFixture) async throws -> Void
+        in folder: URL, clock: ManualClock = ManualClock(), under lease: DutyLease = .unlimited,
+        _ test: @Sendable (CallbackFixture) async throws -> Void
     ) async throws {
         let store = try await SQLiteStore.open(
             at: folder.appending(path: "purser.db").path, secrets: UnsealedSecrets())
         let fixture = CallbackFixture(store, clock)
-        let sending = Task { await fixture.sender.run() }
+        let sending = Task { await fixture.sender.run(under: lease) }
         let result: Result<Void, any Error>
         do {
             result = .success(try await test(fixture))

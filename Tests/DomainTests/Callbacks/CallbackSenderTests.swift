@@ -293,4 +293,21 @@ struct CallbackSenderTests {
             try await fixture.listing(callback) { $0.callback.hasMissedEvents }
         }
     }
+
+    @Test func `nothing goes out when the lease is over, and what does go out bears its end`() async throws {
+        let lease = DutyLease(end: ContinuousClock.now + .seconds(60))
+        try await CallbackFixture.with(under: lease) { fixture in
+            let first = try #require(lease.end)
+            _ = try await fixture.add("shop.test", .apple)
+            try await fixture.notify("n1")
+            try await fixture.bodies(of: "shop.test", count: 1)
+            fixture.advance(by: .seconds(61))
+            try await fixture.notify("n2", about: "2")
+            let second = first + .seconds(600)
+            lease.end = second
+            fixture.advance(by: .seconds(10))
+            #expect(try await fixture.bodies(of: "shop.test", count: 2) == ["n.n1.n", "n.n2.n"])
+            #expect(fixture.transport.messages.map(\.latestStart) == [first, second])
+        }
+    }
 }
