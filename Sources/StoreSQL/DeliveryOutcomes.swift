@@ -7,8 +7,7 @@ extension SQLStore {
     package func conclude(_ conclusion: DeliveryConclusion) async throws(ServiceError) -> Delivery? {
         try await write("record what became of a delivery") { database in
             guard var row = try DeliveryRow.fetch(app: conclusion.app, id: conclusion.id, from: database),
-                row.delivery.state == .sending,
-                row.isClaimed(by: conclusion.worker, at: conclusion.claimedAt)
+                row.takes(conclusion)
             else { return nil }
             let isNews = try row.learn(conclusion.findings, in: database)
             let concluded = try row.conclude(conclusion, in: database)
@@ -85,6 +84,16 @@ extension SQLStore {
 }
 
 extension DeliveryRow {
+    /// Whether a conclusion counts: it is of the claim that there is, or Apple has accepted under one that was lost, and nobody
+    /// sends the delivery again yet.
+    fileprivate func takes(_ conclusion: DeliveryConclusion) -> Bool {
+        switch (delivery.state, conclusion.outcome) {
+        case (.sending, _): isClaimed(by: conclusion.worker, at: conclusion.claimedAt)
+        case (.queued, .accepted): delivery.mayHaveReachedApple
+        default: false
+        }
+    }
+
     /// Whether something has expired, or may have once it is made ready.
     ///
     /// `leases`: the time by which leases end.

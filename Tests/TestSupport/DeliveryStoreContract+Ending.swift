@@ -24,8 +24,21 @@ extension DeliveryStoreContract {
             try await store.claim(at: 0, lease: 1)
             #expect(try await store.recoverDeliveries(worker: "worker", at: CaseModel.time(0.99)) == 0)
             #expect(try await store.recoverDeliveries(worker: "worker", at: CaseModel.time(1)) == 1)
-            #expect(try await store.conclude("1", .accepted, at: 1) == nil)
+            let failure = DeliveryFailure(reason: .appleUnavailable, message: "Nobody answers.")
+            for outcome in [DeliveryConclusion.Outcome.retry(at: CaseModel.time(2), failure), .refused(failure)] {
+                #expect(try await store.conclude("1", outcome, at: 1) == nil)
+            }
             #expect(try await store.delivery(app: "coins", id: "1")?.state == .queued)
+        },
+        DeliveryStoreContract("what Apple accepted under a lease that is over is not sent again") { store in
+            try await store.queue(.sample("1"))
+            try await store.claim(at: 0, worker: "stopped", lease: 1)
+            #expect(try await store.recoverDeliveries(worker: "other", at: CaseModel.time(1)) == 1)
+            let late = try #require(try await store.conclude("1", .accepted, at: 1, worker: "stopped"))
+            #expect(late.state == .accepted && !late.mayHaveReachedApple)
+            #expect(try await store.claim(at: 2, worker: "other").isEmpty)
+            #expect(try await store.events(after: 0, limit: 9).map(\.kind) == [.deliveryQueued, .deliveryAccepted])
+            #expect(try await store.conclude("1", .accepted, at: 3, worker: "stopped") == nil)
         },
         DeliveryStoreContract("what was to be cancelled is not given back to be sent") { store in
             try await store.queue(.sample("1"))
