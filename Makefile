@@ -235,6 +235,17 @@ crash-test: build ## Kill the daemon under load and compare what it promised wit
 	if [ -f .build/crash-report ]; then echo; cat .build/crash-report; fi; \
 	exit $$status
 
+# How often `make check-rolling-restart` restarts all copies.
+ROUNDS ?= 5
+
+.PHONY: check-rolling-restart
+check-rolling-restart: TESTS = 1
+check-rolling-restart: build ## Restart three copies behind nginx one after the other under load; not a request may fail; ROUNDS=5
+	@if ! PATH="$$PATH:/usr/sbin" command -v nginx >/dev/null; then \
+	    echo "nginx is missing: install the package nginx" >&2; exit 1; \
+	fi; \
+	ROLLING_ROUNDS=$(ROUNDS) swift test --skip-build --disable-xctest --filter RollingRestartTests
+
 # The attacks that `make flood` plays (all of them by default), and how many seconds the honest are watched without and with each.
 ATTACKS ?=
 flood: SECONDS = 5

@@ -94,7 +94,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
         switch unwrapOutboundIn(data) {
         case .head(var response) where response.status.kind != .informational:
             if pipeline.pendingResponses == 1 {
-                isLastRequest = isLastRequest || isDraining
+                isLastRequest = isLastRequest || mayBeLast
                 if isLastRequest { response.headerFields[.connection] = "close" }
             }
             context.write(wrapOutboundOut(.head(response)), promise: promise)
@@ -110,10 +110,13 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             answerRefusalInItsTurn(context)
             if case .serving = phase, isLastRequest, pipeline.pendingResponses == 0 {
                 // A client that does not know of the shutdown may be sending its next request, or has sent some ahead.
-                end(context, lingering: pipeline.isReadingRequest || isDraining || !pipelined.isEmpty)
+                end(context, lingering: pipeline.isReadingRequest || mayBeLast || !pipelined.isEmpty)
             }
         }
     }
+
+    /// Whether the client may not know yet that its connection ends with the next answer.
+    private var mayBeLast: Bool { isDraining || connections.isLeaving }
 
     func errorCaught(context: ChannelHandlerContext, error: any Error) {
         guard case .serving = phase else { return }

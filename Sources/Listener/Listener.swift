@@ -106,6 +106,13 @@ package actor Listener: Service {
         if let limit = taken.maximumRequests { limiter.setLimit(limit) }
     }
 
+    /// From now on each connection ends with its next answer, which says so (`Connection: close`, RFC 9112 section 9.6); new ones are
+    /// taken as before.
+    ///
+    /// Who keeps connections, such as a proxy, has let go of them before the shutdown closes what is left: a request that is on
+    /// its way by then is nobody's, and nobody may repeat it but its sender.
+    package nonisolated func announceEnd() { connections.announceEnd() }
+
     /// How many connections are open.
     package nonisolated var openConnections: Int { connections.count }
 

@@ -42,6 +42,7 @@ final class OpenConnections: Sendable {
     /// accepting on again once it is to end.
     let mayAccept = Atomic(true)
 
+    private let endIsNear = Atomic(false)
     private let state = Mutex(State())
     /// What all connections hold together.
     private let heldBytes = Atomic(0)
@@ -72,6 +73,12 @@ final class OpenConnections: Sendable {
 
     /// Makes more room or less: of what there is too much by then, one goes for each that comes.
     func setBounds(_ bounds: Bounds) { room.withLock { $0 = bounds } }
+
+    /// Whether answers tell clients to connect anew, as the end comes soon.
+    var isLeaving: Bool { endIsNear.load(ordering: .relaxed) }
+
+    /// Has answers tell clients so from now on.
+    func announceEnd() { endIsNear.store(true, ordering: .relaxed) }
 
     /// The order that was given, if any.
     var order: Order? { state.withLock { $0.order } }

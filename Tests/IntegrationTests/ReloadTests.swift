@@ -120,7 +120,7 @@ import Testing
             let daemon = try await stage.start()
             let whole = try String(contentsOfFile: stage.configuration, encoding: .utf8)
             try edit(stage) {
-                $0 = $0.replacing("shutdown: {", with: "shutdown: { drainDelay: 1s,")
+                $0 = $0.replacing("drainDelay: 0s", with: "drainDelay: 1s")
                     .replacing("purser.db", with: "other.db").replacing("level: info", with: "level: notice")
             }
             let first = try await stage.command("reload")

@@ -79,6 +79,25 @@ import Testing
         }
     }
 
+    @Test func `before the shutdown each connection ends with its next answer, and new ones are taken`() async throws {
+        let listener = Listener(
+            configuration: .patient(), answering: ListenerFixture.echo(behind: Gate()),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+        try await ListenerFixture.run(listener) { fixture in
+            let kept = try await fixture.connect()
+            try await kept.request("GET", "/1")
+            #expect(try await kept.response().headers["connection"] == nil)
+            listener.announceEnd()
+            try await kept.request("GET", "/2")
+            #expect(try await kept.response().headers["connection"] == "close")
+            #expect(try await kept.end().isEmpty)
+            let new = try await fixture.connect()
+            try await new.request("GET", "/3")
+            #expect(try await new.response().headers["connection"] == "close")
+            #expect(try await new.end().isEmpty)
+        }
+    }
+
     @Test func `who is accepted but not set up yet when the shutdown begins is answered, too`() async throws {
         let group = MultiThreadedEventLoopGroup(numberOfThreads: 2)
         let loops = group.makeIterator().map { $0 }

@@ -155,7 +155,8 @@ private func lifecycle(
         // Told to stop before the listeners, so that nobody who waits for events holds them up.
         WorkService(work: services.operations.events.run),
         ReadinessService(
-            health: health, notifier: notifier, drainDelay: configuration.shutdown.drainDelay, logger: logger),
+            health: health, notifier: notifier, drainDelay: configuration.shutdown.drainDelay,
+            announceEnd: { for target in listeners.targets { target.listener.announceEnd() } }, logger: logger),
     ]
     let certificates = PeriodicService.certificates(
         listeners.certificates.map(\.certificates), now: services.clock.now, clock: clock)

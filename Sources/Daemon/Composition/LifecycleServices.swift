@@ -40,6 +40,8 @@ struct ReadinessService: Service {
     let health: HealthMonitor
     let notifier: Notifier
     let drainDelay: Duration
+    /// Lets who keeps connections know that they end.
+    let announceEnd: @Sendable () -> Void
     let logger: Logger
 
     func run() async throws {
@@ -47,6 +49,7 @@ struct ReadinessService: Service {
         logger.notice("Ready: \(health.statusLine)")
         try? await gracefulShutdown()
         health.startDraining()
+        announceEnd()
         await notifier.tell(.status(health.statusLine), logger: logger)
         logger.notice("Draining", metadata: ["delay": "\(drainDelay)"])
         // The orchestrator needs this long to see `/readyz` and to send its callers elsewhere.

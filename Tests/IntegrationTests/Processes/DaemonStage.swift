@@ -73,6 +73,8 @@ struct DaemonStage: Sendable {
         var otherApps: [String] = []
         /// Whether callers come over TCP, without TLS, and not over a socket.
         var apiHasPort = false
+        /// For how many seconds it serves on after it was told to end.
+        var drainDelay = 0
         var webhookIsTLS = false
         /// The name by which the App Store is called; nil for its address.
         var appleName: String?
@@ -367,7 +369,7 @@ struct DaemonStage: Sendable {
             callers:
             \(callers.joined(separator: "\n"))
             callbacks: \(settings.callbacks)
-            shutdown: { timeout: \(Wait.seconds)s }
+            shutdown: { timeout: \(Wait.seconds)s, drainDelay: \(settings.drainDelay)s }
 
             """
     }
