@@ -42,6 +42,34 @@ struct PostgresStoryTests {
         }
     }
 
+    @Test func `without its database it says so, refuses what it would have to keep, and is ready again by itself`()
+        async throws
+    {
+        let server = try await PostgresServer.running()
+        let options = try await Self.options()
+        guard case .postgres(let database) = options.store else { return }
+        try await DaemonFixture.with(options) { fixture in
+            let links = "\(DaemonFixture.app)/users/alice/links"
+            #expect(try await fixture.send("PUT", "\(links)/transactionId/1").status < 300)
+            try await server.setAway(true, database)
+            try await Wait.until("the daemon to notice") {
+                try await fixture.send("GET", "\(fixture.health)/readyz").status == 503
+            }
+            // It lives: a restart would not help.
+            #expect(try await fixture.send("GET", "\(fixture.health)/livez").status == 200)
+            let refused = try await fixture.send("PUT", "\(links)/transactionId/2")
+            #expect(refused.status == 503)
+            #expect(try refused.json["reason"] == "STORE_UNAVAILABLE")
+            try await server.setAway(false, database)
+            try await Wait.until("the daemon to be ready again") {
+                try await fixture.send("GET", "\(fixture.health)/readyz").status == 200
+            }
+            #expect(try await fixture.send("PUT", "\(links)/transactionId/3").status < 300)
+            let kept = try await fixture.send("GET", links).json["links"]
+            #expect(kept?.array?.compactMap { $0["value"]?.string }.sorted() == ["1", "3"])
+        }
+    }
+
     @Test func `what was kept is there after a restart, and after the server has ended all connections`() async throws {
         let folder = FileManager.default.temporaryDirectory.appending(path: "purser-it-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

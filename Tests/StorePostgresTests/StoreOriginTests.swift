@@ -53,6 +53,32 @@ struct StoreOriginTests {
         }
     }
 
+    @Test func `a recovery to an earlier moment, by a backup and the archive, holds sending and begins another epoch`()
+        async throws
+    {
+        let server = try await PostgresServer.startArchiving()
+        let configuration = try await server.makeDatabase()
+        let store = try await PostgresStore.open(configuration, secrets: UnsealedSecrets())
+        _ = try await store.record(.sample("backed up", transaction: .sample(id: "1")))
+        let backup = try await server.backUp()
+        _ = try await store.record(.sample("archived", transaction: .sample(id: "2")))
+        try await server.nameMoment("before")
+        _ = try await store.record(.sample("lost", transaction: .sample(id: "3")))
+        let bounds = try await store.eventBounds()
+        await store.close()
+        let recovered = try await server.recover(backup, to: "before")
+        let other = try await PostgresStore.open(
+            recovered.configuration(of: configuration.database), secrets: UnsealedSecrets())
+        #expect(try await Self.hold(other)?.contains("put back") == true)
+        let kept = try await other.unprocessedNotifications(limit: 9)
+        #expect(kept.map(\.notification.notificationUUID) == ["backed up", "archived"])
+        #expect(try await other.eventBounds().epoch != bounds.epoch)
+        #expect(try await other.checkIntegrity() == [])
+        await other.close()
+        try await recovered.stop()
+        try await server.stop()
+    }
+
     @Test func `once it was released it stays so`() async throws {
         try await PostgresFixture.run { fixture in
             await (try await fixture.open()).close()

@@ -31,7 +31,7 @@ package final class PostgresServer: Sendable {
     }
 
     /// A program of PostgreSQL's: of the search path, or of Debian's newest version.
-    private static func program(_ name: String) -> String? {
+    static func program(_ name: String) -> String? {
         let versions = (try? FileManager.default.contentsOfDirectory(atPath: "/usr/lib/postgresql")) ?? []
         let folders =
             ["/usr/bin", "/usr/local/bin"]
@@ -40,7 +40,7 @@ package final class PostgresServer: Sendable {
         return folders.map { "\($0)/\(name)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
     }
 
-    private struct NotStarted: Error, CustomStringConvertible {
+    struct NotStarted: Error, CustomStringConvertible {
         let description: String
     }
 
@@ -53,7 +53,7 @@ package final class PostgresServer: Sendable {
             Self.configuration(folder, port, database: "postgres"), size: 2, name: "test-postgres")
     }
 
-    private static func configuration(_ folder: URL, _ port: Int?, database: String) -> PostgresConfiguration {
+    static func configuration(_ folder: URL, _ port: Int?, database: String) -> PostgresConfiguration {
         // The socket is called by the port as well.
         PostgresConfiguration(host: folder.path, port: port ?? 5432, database: database, user: user)
     }
@@ -134,6 +134,19 @@ package final class PostgresServer: Sendable {
         try await administration.withConnection { try $0.run(script: script) }
     }
 
+    /// The one text that a statement answers.
+    func query(_ sql: String) async throws -> String {
+        try await administration.withConnection { connection in
+            try connection.execute(sql).text(0, 0) ?? ""
+        }
+    }
+
+    /// Lets nobody connect to a database, and ends the connections there are, as if the server were away; or ends that.
+    package func setAway(_ isAway: Bool, _ configuration: PostgresConfiguration) async throws {
+        try await run("ALTER DATABASE \(configuration.database) ALLOW_CONNECTIONS \(!isAway)")
+        if isAway { try await endConnections(to: configuration) }
+    }
+
     /// Ends every connection to a database, as a server that restarts does, and waits until they have ended.
     package func endConnections(to configuration: PostgresConfiguration) async throws {
         try await administration.withConnection { connection in
@@ -165,33 +178,23 @@ package final class PostgresServer: Sendable {
 
     /// Makes a cluster and starts its server.
     ///
-    /// - Parameter certificate: with which it takes TLS connections to `localhost` too, with passwords; nil for the socket alone.
+    /// - Parameters:
+    ///   - certificate: with which it takes TLS connections to `localhost` too, with passwords; nil for the socket alone.
+    ///   - more: settings besides those of all servers of ours, each such as `archive_mode=on`.
     /// - Returns: the server, which takes connections.
     /// - Throws: if the programs are missing, or the server does not come up.
-    package static func start(certificate: IssuedCertificate? = nil) async throws -> PostgresServer {
-        guard let initdb = program("initdb"), let postgres = program("postgres") else {
+    package static func start(
+        certificate: IssuedCertificate? = nil, settings more: [String] = []
+    ) async throws -> PostgresServer {
+        guard let initdb = program("initdb") else {
             throw NotStarted(description: "initdb is missing: install the package postgresql")
         }
-        let folder = URL(filePath: "/tmp/purser-postgres-\(UUID().uuidString.prefix(8))")
-        let cluster = folder.appending(path: "data").path
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        // It refuses to run as root.
-        let account = geteuid() == 0 ? getpwnam("postgres")?.pointee ?? getpwnam("nobody")?.pointee : nil
-        let own = account.map { account in
-            ["setpriv", "--reuid=\(account.pw_uid)", "--regid=\(account.pw_gid)", "--clear-groups"]
-        }
-        if let account { chown(folder.path, account.pw_uid, account.pw_gid) }
-        let made = try await ChildProcess.run(
-            (own ?? []) + [
-                initdb, "--pgdata", cluster, "--username", user, "--auth-local=trust", "--auth-host=scram-sha-256",
-                "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
-            ])
-        guard made.status == 0 else { throw NotStarted(description: "initdb: \(made.errorOutput)") }
-        var settings = [
-            "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "wal_level=minimal",
-            "max_wal_senders=0", "max_connections=400", "shared_buffers=64MB", "log_min_messages=fatal",
-            "unix_socket_directories=\(folder.path)", "listen_addresses=",
-        ]
+        let folder = try makeFolder()
+        try await run([
+            initdb, "--pgdata", folder.appending(path: "data").path, "--username", user, "--auth-local=trust",
+            "--auth-host=scram-sha-256", "--encoding=UTF8", "--locale=C", "--no-sync", "--no-instructions",
+        ])
+        var settings = more
         var port: Int?
         if let certificate {
             let free = try freePort()
@@ -204,10 +207,48 @@ package final class PostgresServer: Sendable {
                 "ssl_key_file=\(folder.path)/server.key",
             ]
         }
+        return try await serve(folder, port, settings)
+    }
+
+    /// It refuses to run as root; nil where nobody is.
+    private static var account: passwd? {
+        geteuid() == 0 ? getpwnam("postgres")?.pointee ?? getpwnam("nobody")?.pointee : nil
+    }
+
+    /// What goes in front of a program so that it runs as the server does.
+    private static var asServer: [String] {
+        account.map { ["setpriv", "--reuid=\($0.pw_uid)", "--regid=\($0.pw_gid)", "--clear-groups"] } ?? []
+    }
+
+    /// Runs a program as the server, to its end.
+    static func run(_ command: [String]) async throws {
+        let outcome = try await ChildProcess.run(asServer + command)
+        guard outcome.status == 0 else { throw NotStarted(description: "\(command[0]): \(outcome.errorOutput)") }
+    }
+
+    /// Makes a folder that is the server's own.
+    static func makeFolder() throws -> URL {
+        let folder = URL(filePath: "/tmp/purser-postgres-\(UUID().uuidString.prefix(8))")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        if let account { chown(folder.path, account.pw_uid, account.pw_gid) }
+        return folder
+    }
+
+    /// Starts the server of a cluster, `data` in a folder.
+    static func serve(_ folder: URL, _ port: Int?, _ settings: [String]) async throws -> PostgresServer {
+        guard let postgres = program("postgres") else {
+            throw NotStarted(description: "postgres is missing: install the package postgresql")
+        }
+        let all =
+            [
+                "fsync=off", "synchronous_commit=off", "full_page_writes=off", "autovacuum=off", "wal_level=minimal",
+                "max_wal_senders=0", "max_connections=400", "shared_buffers=64MB", "log_min_messages=fatal",
+                "unix_socket_directories=\(folder.path)", "listen_addresses=",
+            ] + settings
         let (input, lifeline) = try lifelinePipe()
         let process = try ChildProcess(
-            ["bash", "-c", watch, "watch", folder.path] + (own ?? []) + [postgres, "-D", cluster]
-                + settings.flatMap { ["-c", $0] }, input: input.fileDescriptor)
+            ["bash", "-c", watch, "watch", folder.path] + asServer + [postgres, "-D", "\(folder.path)/data"]
+                + all.flatMap { ["-c", $0] }, input: input.fileDescriptor)
         try input.close()
         let server = PostgresServer(folder: folder, port: port, process: process, lifeline: lifeline)
         try await Wait.until("PostgreSQL to start") {
