@@ -126,7 +126,7 @@ final class ChildProcess: Sendable {
 
     /// The end of what it wrote, to tell why it failed.
     var lastWords: String {
-        let text = [errorOutput, output].compactMap { try? String(contentsOf: $0, encoding: .utf8) }.joined()
+        let text = [output, errorOutput].compactMap { try? String(contentsOf: $0, encoding: .utf8) }.joined()
         return text.suffix(600).split(separator: "\n").suffix(4).joined(separator: " / ")
     }
 }
