@@ -93,6 +93,7 @@ struct PostgresRow: Row {
             await (try await Copies.start(1, database, apps: size.apps, sends: false, cluster, upstream, bench)).stop()
             try await queue(size.deliveries, apps: size.apps, isDue: false, database, cluster)
             sides.append(try await Copies.start(1, database, apps: size.apps, sends: false, cluster, upstream, bench))
+            try await sides[sides.count - 1].settle()
         }
         for _ in 0..<bench.repetitions {
             let few = try await sides[0].median()
@@ -160,6 +161,11 @@ private struct Copies {
 
     func stop() async {
         for one in daemons { await one.daemon.stop() }
+    }
+
+    /// Waits until they have searched the histories of their apps, with which they begin.
+    func settle() async throws {
+        for one in daemons { try await one.daemon.process.settle(within: .seconds(600)) }
     }
 
     /// Answers that are accepted in a second, of all copies, which share the callers.
