@@ -7,7 +7,7 @@ SHELL := /bin/bash
 # With KEEP=1 `make demo` leaves what it started running.
 KEEP ?=
 
-SOURCES := Package.swift Sources Tests deploy
+SOURCES := Package.swift Sources Tests deploy api/clients
 
 # What is built for debugging is built by `swift build` without flags, so that each target goes on where another has
 # stopped; what is optimised has flags and a folder of its own. The linker names each program by its content, so that its debug
@@ -164,6 +164,15 @@ check-grpc: programs ## Hold the listener `grpc` against Google's gRPC for Pytho
 	python3 -m venv .build/grpc
 	.build/grpc/bin/pip install --quiet grpcio grpcio-tools grpcio-health-checking grpcio-reflection googleapis-common-protos
 	@Tests/IntegrationTests/Resources/run-grpc.sh $(PROGRAMS) .build/grpc/bin/python
+
+# Where the example of a client in Swift is built. What makes its stubs is built first, the compiler for Protocol Buffers that
+# swift-protobuf brings among it; a build that does not name the product would build that anew each time.
+GRPC_SWIFT := .build/grpc-swift
+
+.PHONY: check-grpc-swift
+check-grpc-swift: programs ## Build the example of a client in Swift, in api/clients/swift, and hold what it says against a daemon
+	swift build --package-path api/clients/swift --scratch-path $(GRPC_SWIFT) --product PurserExample
+	@Tests/IntegrationTests/Resources/run-grpc-swift.sh $(PROGRAMS) $(GRPC_SWIFT)/debug/PurserExample
 
 .PHONY: check-apple-library
 check-apple-library: programs ## Hold simulator and doors against Apple's own Python library, which is fetched for it
