@@ -166,7 +166,7 @@ check-grpc: programs ## Hold the listener `grpc` against Google's gRPC for Pytho
 	@Tests/IntegrationTests/Resources/run-grpc.sh $(PROGRAMS) .build/grpc/bin/python
 
 # Where the example of a client in Swift is built. What makes its stubs is built first, the compiler for Protocol Buffers that
-# swift-protobuf brings among it; a build that does not name the product would build that anew each time.
+# swift-protobuf brings among it; a build that does not name the product builds that once more, and anew each time.
 GRPC_SWIFT := .build/grpc-swift
 
 .PHONY: check-grpc-swift
