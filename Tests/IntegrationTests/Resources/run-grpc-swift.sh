@@ -51,14 +51,14 @@ daemon=${pids[-1]}
 connection=(--address "$(listening grpc)" --token-file "$work/token" --timeout "$limit")
 example "health" 0 health "${connection[@]}" <<<"health: serving"
 example "a call, its answer, and what became of it" 0 \
-    answer coins alice "$transaction" --percentage 25000 --idempotency-key first "${connection[@]}" <<LINES
+    answer coins alice "$transaction" --percentage 25000 --consent --idempotency-key first "${connection[@]}" <<LINES
 link: $transaction is alice's
 sent: $uuid is $state
 delivery: $uuid is $state after [0-9]+ attempts
 LINES
 delivery=$(sed -n 's/^sent: \([^ ]*\) .*/\1/p' "$work/example.log")
 example "the same key is the same delivery" 0 \
-    answer coins alice "$transaction" --percentage 25000 --idempotency-key first "${connection[@]}" \
+    answer coins alice "$transaction" --percentage 25000 --consent --idempotency-key first "${connection[@]}" \
     <<<"sent: $delivery is $state"
 example "an event" 0 watch coins --after 0 --limit 1 "${connection[@]}" <<<"event: [^ ]+ purserDelivery(Queued|Accepted) $delivery"
 example "a refusal, with every violation" 65 \
@@ -69,7 +69,7 @@ customerConsented: .+
 consumptionPercentage: .+
 request .+
 LINES
-example "a refusal, with its facts" 65 answer coins bob "$transaction" "${connection[@]}" <<LINES
+example "a refusal, with its facts" 65 answer coins bob "$transaction" --consent "${connection[@]}" <<LINES
 failedPrecondition: .+
 reason LINK_CONFLICT
 owner alice
@@ -94,7 +94,7 @@ await "$watch" lines 2 '^event: ' "$work/watch.log"
 stop_daemon
 await "$watch" lines 1 '^unavailable: .* again after ' "$work/watch-failures.log"
 
-"$program" answer coins alice "$another" --idempotency-key second "${connection[@]}" >"$work/answer.log" 2>&1 &
+"$program" answer coins alice "$another" --consent --idempotency-key second "${connection[@]}" >"$work/answer.log" 2>&1 &
 answer=$!
 pids+=("$answer")
 await "$answer" lines 1 '^unavailable: .* again after ' "$work/answer.log"

@@ -22,8 +22,9 @@ struct Answer: AsyncParsableCommand {
     @Option(help: "How much of it was used, in milliunits: 100000 is all.")
     var percentage: Int64 = 0
 
+    // Nobody's consent goes without saying: there is no default.
     @Flag(inversion: .prefixedNo, help: "Whether the customer has agreed that Apple is told.")
-    var consent = true
+    var consent: Bool
 
     @Option(help: "The same for what was sent before and is sent again; without it, a new one.")
     var idempotencyKey = UUID().uuidString
