@@ -111,11 +111,6 @@ extension PostgresFixture {
         let statements = try SQLRow.fetchAll(
             database,
             sql: "SELECT name, statement, cardinality(parameter_types) AS count FROM pg_prepared_statements")
-        // Plans that were made before know nothing of the settings.
-        try database.makeStatement(sql: "DISCARD PLANS").execute()
-        for setting in ["plan_cache_mode = force_generic_plan", "enable_seqscan = off"] {
-            try database.makeStatement(sql: "SET LOCAL \(setting)").execute()
-        }
         var found: [String] = []
         for row in statements {
             let (name, statement): (String, String) = (try row.value("name"), try row.value("statement"))

@@ -13,8 +13,8 @@ package final class BudgetSlices: Sendable {
     package static let interval = Duration.seconds(5)
     /// After nothing was left to give, nobody asks again for so long.
     private static let pause = Duration.seconds(1)
-    /// The most budgets of one operation of the store.
-    private static let maximumBatch = 64
+    /// The most budgets of one operation of the store, for which everybody else who writes waits.
+    private static let maximumBatch = 16
 
     struct Name: Sendable, Hashable {
         let app: String
