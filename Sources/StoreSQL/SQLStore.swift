@@ -75,6 +75,8 @@ extension SQLStore {
             try await write("probe") { database in
                 try database.execute(sql: "UPDATE probe SET count = count + 1 WHERE id = 1")
             }
+            // By connections of their own, which may have been lost with those that write.
+            _ = try await read("probe") { try Int.fetchOne($0, sql: "SELECT count FROM probe WHERE id = 1") }
             return true
         } catch {
             return false
