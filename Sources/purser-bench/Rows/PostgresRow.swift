@@ -254,6 +254,10 @@ private struct Scripts {
         let uuid = try await cluster.query("SELECT uuid FROM notification", in: database)
         await daemon.stop()
         _ = try await cluster.query("ALTER DATABASE \(database) RESET log_statement", in: "postgres")
+        // As the daemon's connections plan.
+        for setting in ["enable_seqscan = off", "plan_cache_mode = force_generic_plan", "jit = off"] {
+            _ = try await cluster.query("ALTER DATABASE \(database) SET \(setting)", in: "postgres")
+        }
         let log = try cluster.log()
         let all = StatementScript.transactions(in: log, about: ["'\(transaction)'"])
         let insertion = all.firstIndex { one in one.statements.contains { $0.text.contains("INSERT INTO delivery\n") } }
