@@ -24,21 +24,26 @@ struct CallbackPoster: Sendable {
         case cancelled
     }
 
-    /// Posts an event.
+    /// Posts an event; what cannot be signed or read is an attempt that failed.
     ///
     /// `latestStart`: when it goes out at the latest; nil for no such moment.
-    ///
-    /// - Throws: `storeUnavailable`; what cannot be signed is an attempt that failed.
     func post(
         _ event: ServiceEvent, to callback: Callback, epoch: String, signedBy sealed: [SealedSecretRecord],
         latestStart: ContinuousClock.Instant?
-    ) async throws(ServiceError) -> Outcome {
+    ) async -> Outcome {
         let id = EventCursor(epoch: epoch, position: event.position)
         switch callback.format {
         case .apple:
-            guard let signed = try await store.signedNotification(app: event.app, uuid: event.subject) else {
-                return .nothing
+            let known: String?
+            do throws(ServiceError) {
+                known = try await store.signedNotification(app: event.app, uuid: event.subject)
+            } catch {
+                return .tried(
+                    CallbackAttempt(
+                        eventID: id.text, type: event.kind.cloudEventType, startedAt: clock.now(), duration: .zero,
+                        status: nil, failure: "the store cannot be read"))
             }
+            guard let signed = known else { return .nothing }
             return await post(
                 encoder.notification(signed), Self.json, [], to: callback, id: id.text,
                 type: event.notificationType ?? event.kind.cloudEventType, latestStart: latestStart)

@@ -298,16 +298,8 @@ package final class CallbackSender: Sendable {
         _ entry: CallbackEntry, _ work: CallbackWork, _ lease: DutyLease
     ) async -> CallbackPoster.Outcome {
         guard let event = entry.event?.event else { return .nothing }
-        do throws(ServiceError) {
-            return try await poster.post(
-                event, to: work.callback, epoch: work.epoch, signedBy: work.secrets, latestStart: lease.end)
-        } catch {
-            return .tried(
-                CallbackAttempt(
-                    eventID: EventCursor(epoch: work.epoch, position: event.position).text,
-                    type: event.kind.cloudEventType, startedAt: clock.now(), duration: .zero, status: nil,
-                    failure: "the store cannot be read"))
-        }
+        return await poster.post(
+            event, to: work.callback, epoch: work.epoch, signedBy: work.secrets, latestStart: lease.end)
     }
 
     /// Sends a receiver nothing for as long as it asks for, within our bound.
