@@ -62,10 +62,10 @@ struct StatementScriptTests {
             1/1 DETAIL:  parameters: $1 = '770000001'
             """
         let found = StatementScript.transactions(in: log, about: ["'u'"])
-        let script = StatementScript(found, marker: "'u'", position: "'770000001'", numbers: 10).text
+        let script = StatementScript(found, marker: "'u'", position: "'770000001'", isCounted: true).text
         #expect(
             script.split(separator: "\n").map(String.init) == [
-                "\\set n random(1, 10)", "BEGIN;",
+                "\\set turn :turn + 1", "\\set n :first + :turn * :clients + :client_id", "BEGIN;",
                 "INSERT INTO notification (uuid) VALUES (('5' || lpad((:n)::text, 0, '0')));",
                 "SELECT position FROM lastPosition WHERE ofTable = 'notification' \\gset",
                 "INSERT INTO notificationContent (position) VALUES ((:position)::bigint);",

@@ -40,6 +40,7 @@ struct PostgresRow: Row {
         var delivered = Figure("\(name), deliveries claimed and sent", .perSecond, goal: .ratioAtLeast(0.5))
         for repetition in 0..<bench.repetitions {
             let database = "copies_\(count)_\(repetition)"
+            let run = (Self.copies.firstIndex(of: count) ?? 0) * bench.repetitions + repetition
             try await cluster.makeDatabase(database)
             var copies = try await Copies.start(count, database, sends: false, cluster, upstream, bench)
             accepted.add(
@@ -53,7 +54,7 @@ struct PostgresRow: Row {
             copies = try await Copies.start(count, database, sends: true, cluster, upstream, bench)
             delivered.add(
                 try await sent(from: database, cluster),
-                against: try await scripts.rate(of: scripts.deliver, Self.clients, Self.seconds))
+                against: try await scripts.rate(of: scripts.deliver, Self.clients, Self.seconds, run: run))
             await copies.stop()
         }
         return [accepted, notified, delivered]
@@ -227,8 +228,8 @@ private struct Scripts {
     private static let database = "statements"
     /// Unlike any other value, so that it is known again in the log.
     private static let firstPosition = 770_000_000
-    /// How many deliveries there are for pgbench to claim: a second run for the same one finds it sent.
-    private static let deliveries = 50_000
+    /// How many deliveries there are for pgbench to claim, each once, and how many of them a run may take.
+    private static let (deliveries, deliveriesOfRun) = (50_000, 3000)
 
     /// Lets a daemon do each once, and reads what it asked the server.
     static func capture(in cluster: PostgresCluster, _ upstream: Nginx, _ bench: Bench) async throws -> Scripts {
@@ -271,7 +272,7 @@ private struct Scripts {
             accept: StatementScript(Array(all[...insertion]), marker: "'\(transaction)'"),
             notify: StatementScript(notification, marker: "'\(uuid)'", position: position),
             deliver: StatementScript(
-                Array(all[(insertion + 1)...]), marker: "'\(transaction)'", numbers: deliveries),
+                Array(all[(insertion + 1)...]), marker: "'\(transaction)'", isCounted: true),
             cluster: cluster)
     }
 
@@ -289,8 +290,10 @@ private struct Scripts {
             """, in: database)
     }
 
-    func rate(of script: StatementScript, _ clients: Int, _ seconds: Int) async throws -> Double {
-        try await cluster.pgbench(script.text, in: Self.database, clients: clients, seconds: seconds)
+    /// `run`: a number of its own for each run of a script that counts.
+    func rate(of script: StatementScript, _ clients: Int, _ seconds: Int, run: Int = 0) async throws -> Double {
+        try await cluster.pgbench(
+            script.text, in: Self.database, clients: clients, seconds: seconds, first: 1 + run * Self.deliveriesOfRun)
     }
 
     private static func send(_ request: [UInt8], to port: Int, _ bench: Bench) async throws {

@@ -85,15 +85,19 @@ struct PostgresCluster: Sendable {
     ///   - database: with the tables, which it fills.
     ///   - clients: how many connections at once.
     ///   - seconds: for how long.
+    ///   - first: the first number of a script that counts.
     /// - Returns: how often a second the script ran.
     /// - Throws: `BenchError` with what pgbench says.
-    func pgbench(_ script: String, in database: String, clients: Int, seconds: Int) async throws -> Double {
+    func pgbench(
+        _ script: String, in database: String, clients: Int, seconds: Int, first: Int
+    ) async throws -> Double {
         let file = bench.folder.appending(path: "script-\(UUID().uuidString.prefix(8)).sql")
         try script.write(to: file, atomically: true, encoding: .utf8)
         let process = try await bench.start(
             programs.path("pgbench"),
             [
                 "--no-vacuum", "--protocol=prepared", "--client=\(clients)", "--jobs=1", "--time=\(seconds)",
+                "--define=turn=-1", "--define=first=\(first)", "--define=clients=\(clients)",
                 "--file=\(file.path)", "--host=\(folder.path)", "--username=\(Self.user)", database,
             ], core: bench.cores.service)
         let output = try await process.finished()

@@ -30,9 +30,12 @@ struct StatementScript: Sendable {
     ///   - transactions: in the order in which they were carried out.
     ///   - marker: the value, as a literal, that all of the transactions are about.
     ///   - position: as a literal, that of the row that they inserted, if its rows have any.
-    ///   - numbers: how many different things the script is run for, in any order.
-    init(_ transactions: [Transaction], marker: String, position: String? = nil, numbers: Int = 999_999_999_999) {
-        var lines = ["\\set n random(1, \(numbers))"]
+    ///   - isCounted: whether the script is run for one number after the other, from `first` on, and for none twice; else for any.
+    init(_ transactions: [Transaction], marker: String, position: String? = nil, isCounted: Bool = false) {
+        var lines =
+            isCounted
+            ? ["\\set turn :turn + 1", "\\set n :first + :turn * :clients + :client_id"]
+            : ["\\set n random(1, 999999999999)"]
         for transaction in transactions {
             // What goes to the server in one round trip.
             for statement in transaction.statements {
