@@ -61,8 +61,10 @@ private struct SharedBudgetRows {
             for record in records { taken[record.call.priority.sharedKind, default: 0] += record.calls }
             for (kind, count) in request.kept { taken[kind, default: 0] += count }
             for kind in request.wanted.sorted(by: { $0.rawValue < $1.rawValue }) {
+                let used = request.used.reduce(0) { $0 + ($1.key.priority.sharedKind == kind ? $1.value : 0) }
                 let more = BudgetExchange.grant(
-                    kind, of: limit, taken: taken, kept: request.kept[kind, default: 0], copies: copies)
+                    kind, of: limit, taken: taken, demand: used + request.waiting[kind, default: 0],
+                    kept: request.kept[kind, default: 0], copies: copies)
                 taken[kind, default: 0] += more
                 if more > 0 { granted[kind] = more }
             }

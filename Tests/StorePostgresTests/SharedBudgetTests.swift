@@ -138,6 +138,24 @@ struct SharedBudgetTests {
         }
     }
 
+    @Test func `a copy that dies again and again takes little with it`() async throws {
+        try await PostgresFixture.run { fixture in
+            let limit = RateLimit(callsPerHour: 36_000)
+            let store = try await fixture.open(readers: 1)
+            for number in 0..<80 {
+                #expect(await Member("life \(number)", store, limit).exhaust(atMost: 2) == 2)
+                try await store.write("die") { database in
+                    try database.execute(sql: "UPDATE budgetSlice SET heldUntil = storeTime() - 1")
+                }
+            }
+            #expect(await Member("survivor", store, limit).exhaust(atMost: 2000) == 2000)
+            let lost = try await store.read("look") { database in
+                try Int.fetchOne(database, sql: "SELECT sum(calls) FROM budgetRecord WHERE caller <> 'shop'") ?? 0
+            }
+            #expect(lost <= 80 * 64)
+        }
+    }
+
     @Test func `Apple's wish to wait holds for every copy`() async throws {
         try await PostgresFixture.run { fixture in
             let members = try await Self.members(fixture, RateLimit(callsPerHour: 100), 2)

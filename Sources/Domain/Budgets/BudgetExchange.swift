@@ -14,6 +14,8 @@ package struct BudgetExchange: Sendable {
         package let kept: [CallPriority: Int]
         /// Of which kinds it asks for more.
         package let wanted: Set<CallPriority>
+        /// How many calls wait for this, by kind.
+        package var waiting: [CallPriority: Int] = [:]
         /// How long Apple has asked to wait; nil where it has not, or where that was told before.
         package let blockedFor: Duration?
 
@@ -92,18 +94,22 @@ extension BudgetExchange {
     ///   - kind: of which kind; never `background`.
     ///   - limit: the whole budget's.
     ///   - taken: what is used or with somebody, of each kind, the copy's own included.
+    ///   - demand: how many calls of this kind it has made since it last told, and how many wait.
     ///   - kept: what the copy has of this kind.
     ///   - copies: how many copies live.
-    /// - Returns: a part of what is left, so that the others find something too: at least one as long as one is left.
+    /// - Returns: a part of what is left, so that the others find something too: at least one as long as one is left. Where that is
+    ///   much, no more than twice what is asked for: a copy that dies takes its slice with it, and one that dies again and again, and
+    ///   does little in between, must not use up a limit for all.
     package static func grant(
-        _ kind: CallPriority, of limit: RateLimit, taken: [CallPriority: Int], kept: Int, copies: Int
+        _ kind: CallPriority, of limit: RateLimit, taken: [CallPriority: Int], demand: Int, kept: Int,
+        copies: Int
     ) -> Int {
         let other = taken[kind == .deadlineBound ? .interactive : .deadlineBound, default: 0]
         let capacity =
             kind == .deadlineBound ? limit.callsPerHour - other : limit.callsPerHour - max(limit.reserved, other)
         let left = capacity - taken[kind, default: 0]
         guard left > 0 else { return 0 }
-        let size = max(8, limit.callsPerHour / 64)
+        let size = max(8, min(limit.callsPerHour / 64, max(64, 2 * demand)))
         return min(max(0, size - kept), max(1, left / (2 * max(1, copies))))
     }
 }

@@ -41,12 +41,24 @@ package final class BudgetSlices: Sendable {
         var used: [BudgetedCall: Int] = [:]
         /// Of which kinds somebody has asked for a call since the last exchange.
         var asked: Set<CallPriority> = []
+        /// What goes back with the next exchange, as nobody had asked for it at the last look.
+        var returning: Set<CallPriority> = []
+        /// How many calls wait for the next exchange, by kind.
+        var waiting: [CallPriority: Int] = [:]
         /// Apple's wish to wait that the store has not been told of.
         var blockedUntil: BudgetTime?
 
         func has(_ kind: CallPriority, at time: BudgetTime) -> Bool {
             left[kind, default: 0] > 0 && validUntil.map { time < $0 } ?? false
         }
+
+        mutating func ask(for kind: CallPriority) {
+            asked.insert(kind)
+            returning.remove(kind)
+        }
+
+        /// At a look every few seconds, and not at any exchange: one may follow another before who has asked has called.
+        mutating func giveBackWhatNobodyAsksFor() { returning = Set(left.keys).subtracting(asked) }
 
         var isIdle: Bool { left.values.allSatisfy { $0 == 0 } && used.isEmpty && asked.isEmpty && blockedUntil == nil }
     }
@@ -76,7 +88,7 @@ package final class BudgetSlices: Sendable {
         let kind = call.priority.sharedKind
         return state.withLock { state in
             var slice = state.slices[Name(call)] ?? Slice()
-            slice.asked.insert(kind)
+            slice.ask(for: kind)
             defer { state.slices[Name(call)] = slice }
             if isLimited {
                 guard slice.has(kind, at: time) else { return false }
@@ -110,11 +122,15 @@ package final class BudgetSlices: Sendable {
         let (name, kind, time) = (Name(call), call.priority.sharedKind, budgets.clock.time)
         let (mustWait, isLow) = state.withLock { state -> (Bool, Bool) in
             var slice = state.slices[name] ?? Slice()
-            slice.asked.insert(kind)
-            state.slices[name] = slice
+            slice.ask(for: kind)
+            defer { state.slices[name] = slice }
             if let until = slice.emptyUntil[kind], time < until { return (false, false) }
             let isLow = slice.left[kind, default: 0] * 4 < slice.size[kind, default: 0]
-            return (!slice.has(kind, at: time), isLow && !state.pending.contains(name))
+            guard slice.has(kind, at: time) else {
+                slice.waiting[kind, default: 0] += 1
+                return (true, isLow)
+            }
+            return (false, isLow && !state.pending.contains(name))
         }
         if mustWait {
             await exchange([name], budgets)
@@ -132,10 +148,12 @@ package final class BudgetSlices: Sendable {
         let time = budgets.clock.time
         let names = state.withLock { state in
             if isLast { for name in state.slices.keys { state.slices[name]?.asked = [] } }
-            return state.slices.filter { _, slice in
+            let names = state.slices.filter { _, slice in
                 let isOld = slice.validUntil.map { $0 < time.advanced(by: Self.lease / 2) } ?? false
                 return isLast || !slice.used.isEmpty || slice.blockedUntil != nil || isOld
             }.map(\.key)
+            for name in names { state.slices[name]?.giveBackWhatNobodyAsksFor() }
+            return names
         }
         if !names.isEmpty { await exchange(names, budgets) }
     }
@@ -204,15 +222,18 @@ package final class BudgetSlices: Sendable {
     ) -> BudgetExchange.Request {
         var slice = state.slices[name] ?? Slice()
         let isValid = slice.validUntil.map { time < $0 } ?? false
-        // What nobody has asked for goes back; what has lapsed is gone.
-        slice.left = slice.left.filter { isValid && slice.asked.contains($0.key) }
-        let request = BudgetExchange.Request(
+        // What has lapsed is gone.
+        slice.left = slice.left.filter { isValid && !slice.returning.contains($0.key) }
+        var request = BudgetExchange.Request(
             app: name.app, endpoint: name.key.endpoint, environment: name.key.environment,
             limit: policy.limits[name.key.environment]?[name.key.endpoint], used: slice.used, kept: slice.left,
             wanted: slice.asked,
             blockedFor: slice.blockedUntil.map { .milliseconds(max(0, $0.milliseconds - time.milliseconds)) })
+        request.waiting = slice.waiting
         slice.used = [:]
         slice.asked = []
+        slice.returning = []
+        slice.waiting = [:]
         slice.blockedUntil = nil
         state.slices[name] = slice
         return request
@@ -230,7 +251,9 @@ package final class BudgetSlices: Sendable {
             slice.size = slice.left
             slice.validUntil = time.advanced(by: Self.lease - Self.margin)
             for kind in request.wanted {
-                slice.emptyUntil[kind] = slice.left[kind, default: 0] == 0 ? time.advanced(by: Self.pause) : nil
+                // Not where the copy had enough when it asked, and has used that up meanwhile.
+                let isEmpty = slice.left[kind, default: 0] == 0 && request.kept[kind, default: 0] == 0
+                slice.emptyUntil[kind] = isEmpty ? time.advanced(by: Self.pause) : nil
             }
             state.slices[name] = slice.isIdle ? nil : slice
             return slice.used
