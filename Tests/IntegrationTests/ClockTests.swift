@@ -99,13 +99,7 @@ import Testing
 
         init(_ stage: DaemonStage) throws {
             self.stage = stage
-            let account = try stage.simulator.state.createAccount(in: .sandbox).id
-            var purchase = TransactionPayload()
-            purchase.bundleId = DaemonStage.bundleID
-            purchase.productId = "gems"
-            purchase.type = .consumable
-            purchase.appAccountToken = UUID().uuidString.lowercased()
-            gems = try #require(try stage.simulator.state.buy(purchase, by: account).transactionId)
+            gems = try stage.sellGems(in: .sandbox, token: UUID().uuidString.lowercased())
         }
 
         /// Apple asks; the id of the case.

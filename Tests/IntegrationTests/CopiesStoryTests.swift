@@ -33,13 +33,7 @@ struct CopiesStoryTests {
 
     /// Buys something, has one copy know whose it is, and another one accept an answer about it.
     private static func send(_ stages: [DaemonStage], of user: String) async throws -> String {
-        let state = stages[0].simulator.state
-        var purchase = TransactionPayload()
-        purchase.bundleId = DaemonStage.bundleID
-        purchase.productId = "gems"
-        purchase.type = .consumable
-        let id = try #require(
-            try state.buy(purchase, by: state.createAccount(in: .production).id).transactionId)
+        let id = try stages[0].sellGems()
         let link = await stages[1].api().send("PUT", "\(app)/users/\(user)/links/transactionId/\(id)")
         #expect(link?.status == 200 || link?.status == 201)
         let reply = await stages[0].api().send(

@@ -161,19 +161,8 @@ struct DiskTests {
             self.stage = stage
             user = UUID().uuidString.lowercased()
             account = try stage.simulator.state.createAccount(in: .sandbox).id
-            gems = try Self.buy(stage, account, user)
-            sword = try Self.buy(stage, account, user)
-        }
-
-        private static func buy(_ stage: DaemonStage, _ account: String, _ user: String) throws
-            -> String
-        {
-            var purchase = TransactionPayload()
-            purchase.bundleId = DaemonStage.bundleID
-            purchase.productId = "gems"
-            purchase.type = .consumable
-            purchase.appAccountToken = user
-            return try #require(try stage.simulator.state.buy(purchase, by: account).transactionId)
+            gems = try stage.sellGems(to: account, token: user)
+            sword = try stage.sellGems(to: account, token: user)
         }
 
         func before() async throws {

@@ -23,12 +23,7 @@ import Testing
             try await DaemonStage.with(settings) { stage in
                 let shim = try await NameShim(in: stage.folder)
                 let process = try await stage.start(environment: shim.environment)
-                let account = try stage.simulator.state.createAccount(in: .sandbox).id
-                var purchase = TransactionPayload()
-                purchase.bundleId = DaemonStage.bundleID
-                purchase.productId = "gems"
-                purchase.type = .consumable
-                let gems = try #require(try stage.simulator.state.buy(purchase, by: account).transactionId)
+                let gems = try stage.sellGems(in: .sandbox)
                 let scene = Scene(stage: stage, shim: shim, process: process, gems: gems)
                 try await scene.isAnswered()
                 try await body(scene)

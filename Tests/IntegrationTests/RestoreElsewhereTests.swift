@@ -20,15 +20,6 @@ struct RestoreElsewhereTests {
         let bobsPurchase: String
     }
 
-    private func buy(_ stage: DaemonStage, _ user: String) throws -> String {
-        var purchase = TransactionPayload()
-        purchase.bundleId = DaemonStage.bundleID
-        purchase.productId = "gems"
-        purchase.type = .consumable
-        let account = try stage.simulator.state.createAccount(user, in: .production).id
-        return try #require(try stage.simulator.state.buy(purchase, by: account).transactionId)
-    }
-
     private func run(_ stage: DaemonStage, _ arguments: String...) async throws {
         let outcome = try await stage.command(arguments)
         try #require(outcome.status == 0, "\(arguments): \(outcome.output)\(outcome.errorOutput)")
@@ -46,7 +37,7 @@ struct RestoreElsewhereTests {
             try await run(stage, "keys", "activate", keyID, "--unchecked")
             try await run(stage, "keys", "rewrap")
         }
-        let (ann, bob) = (try buy(stage, "ann"), try buy(stage, "bob"))
+        let (ann, bob) = (try stage.sellGems(), try stage.sellGems())
         let api = stage.api()
         for (user, purchase) in [("ann", ann), ("bob", bob)] {
             let link = await api.send("PUT", "/v1/apps/coins/users/\(user)/links/transactionId/\(purchase)")

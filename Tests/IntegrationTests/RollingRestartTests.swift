@@ -35,18 +35,14 @@ struct RollingRestartTests {
     }
 
     /// Buys something, has it linked, answers a refund question about it and reads what became of that, again and again.
-    private static func call(_ client: LocalClient, _ state: SimulatorState, _ caller: Int, _ answers: Answers)
+    private static func call(_ client: LocalClient, _ stage: DaemonStage, _ caller: Int, _ answers: Answers)
         async throws
     {
-        let account = try state.createAccount(in: .production).id
+        let account = try stage.simulator.state.createAccount(in: .production).id
         var number = 0
         while !answers.isOver {
             number += 1
-            var purchase = TransactionPayload()
-            purchase.bundleId = DaemonStage.bundleID
-            purchase.productId = "gems"
-            purchase.type = .consumable
-            let id = try #require(try state.buy(purchase, by: account).transactionId)
+            let id = try stage.sellGems(to: account)
             let user = "\(app)/users/user-\(caller)"
             answers.note(
                 "PUT link", await client.send("PUT", "\(user)/links/transactionId/\(id)"), expected: 200...201)
@@ -77,10 +73,9 @@ struct RollingRestartTests {
             for stage in stages { processes.append(try await stage.start()) }
             let answers = Answers()
             try await NginxProxy.with(stages) { client in
-                let state = stage.simulator.state
                 try await withThrowingTaskGroup { group in
                     for caller in 0..<Self.callers {
-                        group.addTask { try await Self.call(client, state, caller, answers) }
+                        group.addTask { try await Self.call(client, stage, caller, answers) }
                     }
                     for _ in 0..<Self.rounds {
                         for (number, stage) in stages.enumerated() {

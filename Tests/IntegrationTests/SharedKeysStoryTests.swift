@@ -33,18 +33,9 @@ struct SharedKeysStoryTests {
         return outcome.output
     }
 
-    private static func purchase(at stage: DaemonStage) throws -> String {
-        var purchase = TransactionPayload()
-        purchase.bundleId = DaemonStage.bundleID
-        purchase.productId = "gems"
-        purchase.type = .consumable
-        let state = stage.simulator.state
-        return try #require(try state.buy(purchase, by: state.createAccount(in: .production).id).transactionId)
-    }
-
     @Test func `a key that was imported and activated at one copy signs at the other`() async throws {
         try await Self.with { here, there in
-            let id = try Self.purchase(at: here)
+            let id = try here.sellGems()
             let file = try here.makeKey("KLMNOPQRST", at: "AuthKey_KLMNOPQRST.p8")
             _ = try await Self.run(
                 "keys", "import", file.path, "--issuer", DaemonStage.issuer, "--app", "coins", at: here)
@@ -65,7 +56,7 @@ struct SharedKeysStoryTests {
 
     @Test func `a caller that was added at one copy may call the other, and is shut out by either`() async throws {
         try await Self.with { here, there in
-            let id = try Self.purchase(at: here)
+            let id = try here.sellGems()
             let output = try await Self.run(
                 "callers", "add", "shop", "--app", "coins", "--scope", "transactions:read", at: here)
             let token = try #require(output.firstMatch(of: /prs_[A-Za-z0-9_-]+/)).output

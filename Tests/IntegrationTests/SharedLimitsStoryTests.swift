@@ -60,16 +60,8 @@ struct SharedLimitsStoryTests {
 
     @Test func `a list goes on at whichever copy is asked`() async throws {
         try await Self.with { stages in
-            let state = stages[0].simulator.state
-            let account = try state.createAccount(in: .production).id
-            var ids: [String] = []
-            for _ in 0..<3 {
-                var purchase = TransactionPayload()
-                purchase.bundleId = DaemonStage.bundleID
-                purchase.productId = "gems"
-                purchase.type = .consumable
-                ids.append(try #require(try state.buy(purchase, by: account).transactionId))
-            }
+            let account = try stages[0].simulator.state.createAccount(in: .production).id
+            let ids = try (0..<3).map { _ in try stages[0].sellGems(to: account) }
             let link = await stages[0].api().send("PUT", "\(Self.app)/users/alice/links/transactionId/\(ids[0])")
             #expect(link?.status == 200 || link?.status == 201)
             for id in ids.dropFirst() {

@@ -302,6 +302,10 @@ struct CallbackSenderTests {
             try await fixture.notify("n1")
             try await fixture.bodies(of: "shop.test", count: 1)
             fixture.advance(by: .seconds(61))
+            // Else it would look again in an hour.
+            try await Wait.until("the sender to see that its lease is over") {
+                fixture.clock.sleeperCount(within: .seconds(5)) > 0
+            }
             try await fixture.notify("n2", about: "2")
             let second = first + .seconds(600)
             lease.end = second

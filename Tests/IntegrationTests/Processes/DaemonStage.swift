@@ -213,6 +213,21 @@ struct DaemonStage: Sendable {
         let description: String
     }
 
+    /// Sells gems in the app, to an account of the App Store's or to a new one; tells the transaction's id.
+    ///
+    /// `token`: the `appAccountToken` of the purchase.
+    func sellGems(
+        to account: String? = nil, in environment: SimulatedEnvironment = .production, token: String? = nil
+    ) throws -> String {
+        var purchase = TransactionPayload()
+        purchase.bundleId = Self.bundleID
+        purchase.productId = "gems"
+        purchase.type = .consumable
+        purchase.appAccountToken = token
+        let buyer = try account ?? simulator.state.createAccount(in: environment).id
+        return try #require(try simulator.state.buy(purchase, by: buyer).transactionId)
+    }
+
     // MARK: Setting up
 
     /// The same installation on another host, in front of the same App Store: its configuration, certificates and key
