@@ -83,6 +83,8 @@ final class GroupCommit: Sendable {
     private func commitWatched(_ writes: [PendingWrite], in database: Database) -> [@Sendable () -> Void] {
         do {
             try files.check()
+            // Of one that is closed already GRDB would ask SQLite how much it has changed, which reads whatever is there.
+            guard database.sqliteConnection != nil else { throw DatabaseError(message: "the store is closed") }
             let endings = commit(writes, in: database)
             try files.check()
             return endings

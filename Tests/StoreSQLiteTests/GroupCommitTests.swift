@@ -55,6 +55,17 @@ struct GroupCommitTests {
         try await store.read("count") { try Int.fetchOne($0, sql: "SELECT count(*) FROM installationKey") ?? -1 }
     }
 
+    @Test func `a write that comes while the store closes fails`() async throws {
+        let folder = try StoreFolder()
+        let store = try await folder.open()
+        // The connection goes before the lock of the file.
+        try store.pool.close()
+        await #expect(throws: ServiceError(.storeUnavailable, "")) {
+            try await store.write("test") { try insertKey(1, $0.sqlite()) }
+        }
+        await store.close()
+    }
+
     @Test func `writes that come at the same time share commits, up to a bound`() async throws {
         let folder = try StoreFolder()
         let store = try await folder.open()
