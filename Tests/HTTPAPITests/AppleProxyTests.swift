@@ -2,6 +2,7 @@ import Domain
 import Foundation
 import HTTPTypes
 import JSON
+import StoreSQLite
 import TestSupport
 import Testing
 
@@ -121,6 +122,22 @@ struct AppleProxyTests {
             #expect(reply.headers[.retryAfter] == answer.retryAfter)
             #expect(reply.body == answer.body)
         }
+    }
+
+    @Test func `a token that Apple took and that is not known here is no success`() async throws {
+        let fixture = try await AppleProxyFixture()
+        let token = "7e3fb20b-4cdb-47cc-936d-99d65f608138"
+        let body = Array(#"{"appAccountToken":"\#(token)"}"#.utf8)
+        func set() async throws -> RequestHandlerFixture.Reply {
+            try await fixture.send(
+                .put, "/inApps/v1/transactions/1/appAccountToken", body: body, contentType: "application/json")
+        }
+        #expect(try await set().status == 200)
+        await fixture.stack.store.close()
+        let reply = try await set()
+        #expect(fixture.proxy.forwarded.count == 2)
+        // Which Apple's libraries try again.
+        #expect(try reply.status == 500 && reply.json["errorCode"] == 5_000_001)
     }
 
     @Test func `an image may be larger than any JSON, up to the listener's limit`() async throws {

@@ -1,6 +1,7 @@
 import Domain
 import HTTPTypes
 import JSON
+import StoreSQLite
 import TestSupport
 import Testing
 
@@ -83,6 +84,17 @@ struct TransactionActionRoutesTests {
         #expect(try fields(bad) == ["transactionId", "x", "appAccountToken", "y"])
         #expect(try codes(bad) == [4_000_008, nil, 4_000_183, nil])
         #expect(try await fixture.send(.put, target).status == 415)
+    }
+
+    @Test func `a token that Apple took and that is not known here is no success`() async throws {
+        let fixture = try await fixture()
+        await fixture.stack.store.close()
+        let reply = try await fixture.send(
+            .put, "\(app)/transactions/1/appAccountToken", body: #"{"appAccountToken":"\#(token)"}"#)
+        #expect(fixture.gateway.questions == [.setAppAccountToken(token, "1")])
+        #expect(reply.status == 503)
+        #expect(try reply.json["reason"] == "STORE_UNAVAILABLE")
+        #expect(try reply.json["detail"]?.string?.contains("repeat the request") == true)
     }
 
     @Test func `a verb behind a colon is a route of its own`() async throws {

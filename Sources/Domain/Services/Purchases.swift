@@ -56,7 +56,7 @@ package struct Purchases: Sendable {
         stored = StoredStateService(store: ports.storedState)
         batch = TransactionBatchService(gateway: ports.appStore)
         links = LinkService(store: ports.links, audit: audit, now: now)
-        tokens = TokenService(gateway: ports.appStore, links: ports.links, now: now, logger: ports.logger)
+        tokens = TokenService(gateway: ports.appStore, links: ports.links, now: now)
         signedData = SignedDataService(
             checker: ports.signedData, links: ports.links, memory: ports.memory, gateway: ports.appStore, now: now)
         receiptConfirmer = ReceiptConfirmer(

@@ -63,7 +63,7 @@ package struct AppleProxyCalls: Sendable {
         case .appAccountToken(let original):
             let answer = try await proxy.forward(Self.forwarded(request, body), upstream)
             if answer.status == 200, let token = Self.acceptedToken(in: body) {
-                await tokens.record(token, of: original, app: bearer.app, environment)
+                try await tokens.record(token, of: original, app: bearer.app, environment)
             }
             return Self.response(answer)
         }
