@@ -23,7 +23,9 @@ extension CrashComparison {
         }
 
         private func finding(_ fault: Fault, _ detail: String) -> Finding {
-            Finding(fault: fault, subject: "transaction \(send.transactionID)", detail: detail)
+            Finding(
+                fault: fault, subject: "transaction \(send.transactionID)", detail: detail,
+                transactionID: send.transactionID)
         }
 
         /// What callers were told holds.

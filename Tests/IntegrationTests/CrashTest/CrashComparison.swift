@@ -31,6 +31,8 @@ struct CrashComparison: Sendable {
         let fault: Fault
         let subject: String
         let detail: String
+        /// What it is about, if that is one transaction.
+        var transactionID: String?
     }
 
     let deliveries: Int

@@ -81,6 +81,11 @@ final class CrashLedger: Sendable {
         }
     }
 
+    /// Whose withdrawals stand against a transaction in the end.
+    func holder(of transaction: String) -> String? {
+        content.withLock { $0.transactions.first { $0.value.contains(transaction) }?.key }
+    }
+
     func answer(_ answer: CrashEvidence.Answer, about transaction: String) {
         content.withLock { content in
             guard let place = content.places[transaction] else { return }

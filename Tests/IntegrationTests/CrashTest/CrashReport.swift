@@ -5,9 +5,11 @@ struct CrashReport: Sendable, CustomStringConvertible {
     let comparison: CrashComparison
     /// Further lines, such as how many requests were repeated.
     let details: [String]
+    /// What is known about what the findings are about.
+    var circumstances: [String] = []
 
     /// The most findings that are spelt out.
-    private static let longestList = 50
+    static let longestList = 50
 
     var description: String {
         var lines = ["seed=\(seed)"] + details
@@ -16,6 +18,7 @@ struct CrashReport: Sendable, CustomStringConvertible {
         lines += comparison.findings.prefix(Self.longestList).map {
             "\($0.fault.rawValue): \($0.subject): \($0.detail)"
         }
+        lines += circumstances
         let others = CrashComparison.Fault.allCases.filter { !Self.inLastLine.contains($0) }
         lines.append(others.map(figure).joined(separator: " "))
         let last =

@@ -58,7 +58,7 @@ struct CrashRun: Sendable {
 
     private func run() async throws -> CrashReport {
         let callers = try (0..<plan.users).map(caller)
-        let (faults, evidence) = try await withThrowingTaskGroup(of: [String].self) { group in
+        return try await withThrowingTaskGroup(of: [String].self) { group in
             for caller in callers {
                 group.addTask {
                     try await caller.sendUntilStopped()
@@ -81,19 +81,12 @@ struct CrashRun: Sendable {
                 throw error
             }
         }
-        let details = [
-            "answers=\(ledger.answers) repetitions=\(ledger.repetitions) receipts=\(evidence.receipts.count) "
-                + "withdrawals=\(evidence.stops.count { $0.cause == .withdrawal }) events=\(evidence.followedEvents.count)",
-            ledger.facts, faults.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " "),
-        ]
-        return CrashReport(
-            seed: plan.seed, kills: faults.values.reduce(0, +), comparison: CrashComparison(evidence), details: details)
     }
 
-    /// Kills daemons, lets the last one come to an end, and gathers what there is to compare.
+    /// Kills daemons, lets the last one come to an end, and compares.
     private func story(
         _ group: inout ThrowingTaskGroup<[String], any Error>
-    ) async throws -> (faults: [String: Int], CrashEvidence) {
+    ) async throws -> CrashReport {
         let faults: [String: Int]
         if let server, let database {
             faults = try await disturbCopies(server, database)
@@ -112,13 +105,26 @@ struct CrashRun: Sendable {
         evidence.followedEvents = followed
         // What came after the reader had stopped was not to be followed.
         evidence.allEvents = Array(evidence.allEvents.prefix(followed.count))
+        let report = await report(faults, evidence)
         for process in fleet.stages.indices.compactMap(fleet.process) {
             let status = try await process.terminate()
             guard status == 0 else {
                 throw DaemonStage.Failure(description: "the last daemon ended with \(status):\n\(process.log.text)")
             }
         }
-        return (faults, evidence)
+        return report
+    }
+
+    private func report(_ faults: [String: Int], _ evidence: CrashEvidence) async -> CrashReport {
+        let comparison = CrashComparison(evidence)
+        let details = [
+            "answers=\(ledger.answers) repetitions=\(ledger.repetitions) receipts=\(evidence.receipts.count) "
+                + "withdrawals=\(evidence.stops.count { $0.cause == .withdrawal }) events=\(evidence.followedEvents.count)",
+            ledger.facts, faults.sorted { $0.key < $1.key }.map { "\($0.key)=\($0.value)" }.joined(separator: " "),
+        ]
+        return CrashReport(
+            seed: plan.seed, kills: faults.values.reduce(0, +), comparison: comparison, details: details,
+            circumstances: await circumstances(of: comparison.findings, evidence))
     }
 
     private func caller(_ number: Int) throws -> CrashCaller {
@@ -188,6 +194,28 @@ struct CrashRun: Sendable {
         evidence.records = try await records(api)
         evidence.allEvents = try await reader.all()
         return evidence
+    }
+
+    /// What is known about what findings are about, for whoever looks for the reason.
+    private func circumstances(of findings: [CrashComparison.Finding], _ evidence: CrashEvidence) async -> [String] {
+        var lines: [String] = []
+        for transaction in Set(findings.compactMap(\.transactionID)).sorted().prefix(CrashReport.longestList) {
+            lines.append("transaction \(transaction):")
+            lines += evidence.sends.filter { $0.transactionID == transaction }.flatMap(\.answers).map {
+                "  answered: \($0)"
+            }
+            lines += evidence.receipts.filter { $0.transactionID == transaction }.map {
+                "  arrived: \($0.arrival), answered with \($0.status.map(String.init) ?? "nothing") until \($0.end?.description ?? "-")"
+            }
+            let holder = ledger.holder(of: transaction)
+            for path in ["deliveries?transactionId=\(transaction)"]
+                + (holder.map { ["users/\($0)/consent", "users/\($0)/links"] } ?? [])
+            {
+                let reply = await stage.api().send("GET", "\(CrashCaller.app)/\(path)")
+                lines.append("  \(path): \(reply.map { String(decoding: $0.body, as: UTF8.self) } ?? "no answer")")
+            }
+        }
+        return lines
     }
 
     private func records(_ api: LocalClient) async throws -> [CrashEvidence.Record] {
