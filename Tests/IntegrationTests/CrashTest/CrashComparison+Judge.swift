@@ -17,9 +17,18 @@ extension CrashComparison {
         /// Of one transaction one thing is sent at a time.
         private var overlaps: [Finding] {
             zip(receipts, receipts.dropFirst()).compactMap { earlier, later in
-                guard let end = earlier.end, earlier.status != nil, later.arrival < end else { return nil }
+                guard let end = end(of: earlier), earlier.status != nil, later.arrival < end else { return nil }
                 return finding(.twice, "something arrived at \(later.arrival), what had come before ended at \(end)")
             }
+        }
+
+        /// When something that arrived was over: it was answered, or its sender had seen its connection end before.
+        private func end(of receipt: CrashEvidence.Receipt) -> Date? {
+            let seen = records.flatMap(\.attempts).first { attempt in
+                guard attempt.status == nil, let end = attempt.endedAt else { return false }
+                return attempt.startedAt <= receipt.arrival && receipt.arrival <= end
+            }
+            return [seen?.endedAt, receipt.end].compactMap(\.self).min()
         }
 
         private func finding(_ fault: Fault, _ detail: String) -> Finding {

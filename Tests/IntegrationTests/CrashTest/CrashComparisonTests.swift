@@ -196,6 +196,15 @@ struct CrashComparisonTests {
         }
         #expect(faults { $0.receipts = [receipt(1, 3), receipt(2, 4, status: 202)] } == [.twice])
         #expect(faults { $0.receipts = [receipt(1, 2), receipt(3, 4, status: 202)] } == [])
+        // The sender had lost it before the other.
+        for (end, expected) in [(1.5, []), (2.5, [.twice])] as [(TimeInterval, [CrashComparison.Fault])] {
+            let lost = CrashEvidence.Attempt(startedAt: Self.time(0.9), endedAt: Self.time(end), status: nil)
+            #expect(
+                faults {
+                    $0.receipts = [receipt(1, 3), receipt(2, 4, status: 202)]
+                    $0.records = [Self.record(attempts: [lost, .init(startedAt: Self.time(1.9), status: 202)])]
+                } == expected, "\(end)")
+        }
         // Whose sender is gone nobody can tell when it was.
         #expect(faults { $0.receipts = [receipt(1, 3, status: nil), receipt(2, 4, status: 202)] } == [])
     }

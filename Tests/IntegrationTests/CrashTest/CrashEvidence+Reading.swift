@@ -33,8 +33,10 @@ extension CrashEvidence.Record {
             id: json["id"]?.string ?? "", transactionID: json["transactionId"]?.string ?? "",
             state: json["state"]?.string ?? "", deadline: try date(json["deadline"]),
             attempts: try (json["attempts"]?.array ?? []).map { attempt in
-                CrashEvidence.Attempt(
-                    startedAt: try date(attempt["startedAt"]),
+                let startedAt = try date(attempt["startedAt"])
+                return CrashEvidence.Attempt(
+                    startedAt: startedAt,
+                    endedAt: attempt["durationMilliseconds"]?.int64.map { startedAt + Double($0) / 1000 },
                     status: attempt["httpStatus"]?.int64.map { Int($0) })
             },
             mayHaveReachedApple: json["mayHaveReachedApple"]?.bool ?? false,

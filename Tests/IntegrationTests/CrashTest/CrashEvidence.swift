@@ -87,6 +87,8 @@ struct CrashEvidence: Sendable {
 
     struct Attempt: Sendable {
         let startedAt: Date
+        /// When it was over for who made it, whatever the App Store still did about it.
+        var endedAt: Date?
         /// Nil when no answer came.
         let status: Int?
     }
