@@ -75,6 +75,7 @@ extension Listener {
             do throws(ListenerError.Reason) {
                 let bound = try await open(at: .descriptor(descriptor), opening)
                 whenClosed(opening.channel(bound), remove: file)
+                socketFile = file
                 return (bound, .unix(path: path))
             } catch {
                 file.remove()

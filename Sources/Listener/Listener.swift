@@ -47,6 +47,8 @@ package actor Listener: Service {
     /// Ends when nothing is accepted any more and the last connection has ended.
     private let over: AsyncStream<Never>
     private var state = State.idle
+    /// Of a Unix socket that was bound here.
+    var socketFile: UnixSocketFile?
 
     /// Makes a listener, which does nothing yet.
     ///
@@ -160,7 +162,7 @@ package actor Listener: Service {
 
     /// Serves until graceful shutdown, binding first if that was not done.
     ///
-    /// At graceful shutdown it stops accepting at once and returns when the requests under way are answered.
+    /// At graceful shutdown it accepts who has connected by then and nobody else, and returns when the requests under way are answered.
     /// Cancellation closes all connections whatever is under way.
     ///
     /// - Throws: a ``ListenerError`` when it cannot listen or was closed by something else.
@@ -169,11 +171,13 @@ package actor Listener: Service {
         guard case .bound(let channel) = state else { throw error(.alreadyUsed) }
         state = .ended
         let (connections, loops) = (connections, eventLoopGroup.makeIterator().map { $0 })
+        // Who handed a socket over keeps its queue, for whoever accepts from it next.
+        let queue = inherited == nil ? AcceptQueue(channel, socketFile) : nil
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 await serve(channel)
             } onGracefulShutdown: {
-                Self.endAccepting(channel, connections, once: loops)
+                Self.endAccepting(channel, queue, connections, once: loops)
             }
         } onCancel: {
             connections.give(.abort)
@@ -182,14 +186,17 @@ package actor Listener: Service {
         if connections.order == nil { throw error(.closedUnexpectedly) }
     }
 
-    /// Accepts nothing more, and closes the socket once all that was accepted is set up.
+    /// Accepts what is there and nothing more, and closes the socket once all that was accepted is set up.
     ///
     /// NIO drops a connection that is not when the socket closes, with the request that it has sent. Each loop sets up what it
     /// was given before it comes to what it is given here.
     private static func endAccepting(
-        _ channel: any Channel, _ connections: OpenConnections, once loops: [any EventLoop]
+        _ channel: any Channel, _ queue: AcceptQueue?, _ connections: OpenConnections, once loops: [any EventLoop]
     ) {
+        connections.announceEnd()
         channel.eventLoop.flatSubmit {
+            queue?.drain() ?? channel.eventLoop.makeSucceededVoidFuture()
+        }.flatMap {
             connections.mayAccept.store(false, ordering: .relaxed)
             return channel.setOption(.autoRead, value: false)
         }.flatMap {

@@ -91,7 +91,8 @@ struct RollingRestartTests {
             }
             for process in processes { #expect(try await process.terminate() == 0) }
             #expect(
-                answers.failures.isEmpty, "\(answers.failures.count) of \(answers.count): \(answers.failures.prefix(5))"
+                answers.failures.isEmpty,
+                "\(answers.failures.count) of \(answers.count): \(answers.failures.prefix(5))\n\(NginxProxy.errors(stages))"
             )
             print("rolling restart: \(answers.count) answers, \(Self.rounds * stages.count) restarts")
         }

@@ -5,6 +5,7 @@ import HummingbirdCore
 import Listener
 import NIOCore
 import NIOPosix
+import ServiceLifecycleTestKit
 import TestSupport
 import Testing
 
@@ -127,6 +128,37 @@ import Testing
             #expect(try await client.end().isEmpty)
         }
         try await group.shutdownGracefully()
+    }
+
+    @Test(arguments: [false, true])
+    func `whom nobody has accepted when the shutdown begins is answered, too`(_ isUnix: Bool) async throws {
+        let address =
+            isUnix
+            ? ListenerAddress.unix(path: ListenerFixture.temporaryPath(), mode: 0o600)
+            : .tcp(host: "127.0.0.1", port: 0)
+        var configuration = ListenerConfiguration.patient(address)
+        configuration.lastRequestTimeout = Wait.limit
+        let listener = Listener(
+            configuration: configuration, answering: ListenerFixture.echo(behind: Gate()),
+            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: .quiet)
+        let bound = try await listener.bind()
+        var clients: [TestConnection] = []
+        // More than are accepted in one turn.
+        for number in 0..<40 {
+            let client = try await TestConnection.connect(to: bound)
+            try await client.request("GET", "/\(number)")
+            clients.append(client)
+        }
+        try await testGracefulShutdown { [clients] trigger in
+            trigger.triggerGracefulShutdown()
+            async let isOver: Void = listener.run()
+            for (number, client) in clients.enumerated() {
+                #expect(try await client.response().body == "GET /\(number) ")
+                #expect(try await client.end().isEmpty)
+            }
+            try await isOver
+        }
+        await #expect(throws: (any Error).self) { try await TestConnection.connect(to: bound) }
     }
 
     @Test(arguments: [false, true])

@@ -38,6 +38,12 @@ enum NginxProxy {
             """
     }
 
+    /// What nginx could not do, for people.
+    static func errors(_ stages: [DaemonStage]) -> String {
+        let log = try? String(contentsOf: stages[0].folder.appending(path: "nginx/nginx.log"), encoding: .utf8)
+        return (log ?? "").split(separator: "\n").filter { $0.contains("[error]") }.joined(separator: "\n")
+    }
+
     /// Runs nginx for the length of a closure.
     static func with(
         _ stages: [DaemonStage], _ body: (LocalClient) async throws -> Void
