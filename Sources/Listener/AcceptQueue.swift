@@ -9,52 +9,60 @@ import NIOCore
 struct AcceptQueue {
     /// How long a client may take to answer the kernel, which puts its connection into the queue.
     private static let handshakeTime = TimeAmount.milliseconds(100)
-    /// How long is waited for the queue to be empty: there may be no room for more connections.
-    private static let longest = TimeAmount.seconds(3)
+    /// How often is looked whether the queue is empty, which takes 3 s: there may be no room for more connections. A time would be
+    /// over before anybody is accepted where the event loop has much else to do.
+    private static let looks = 600
     private static let pause = TimeAmount.milliseconds(5)
 
     private let channel: any Channel
-    /// By which clients find a Unix socket.
-    private let file: UnixSocketFile?
+    private let unixSocket: UnixSocketFile?
 
-    /// `channel`: of a socket that is nobody else's.
-    init(_ channel: any Channel, _ file: UnixSocketFile?) {
+    /// `channel`: of a socket that is nobody else's; `unixSocket`: nil where it is one of TCP.
+    init(_ channel: any Channel, _ unixSocket: UnixSocketFile?) {
         self.channel = channel
-        self.file = file
+        self.unixSocket = unixSocket
     }
 
     /// Lets nobody in any more; completes when all who were in are accepted.
     ///
     /// It does not fail: on a system that cannot do so, who is in the queue is lost.
     func drain() -> EventLoopFuture<Void> {
-        let end = NIODeadline.now() + Self.longest
-        let channel = channel
-        return refuse().flatMap {
+        refuse().flatMap { [channel] in
             channel.eventLoop.scheduleTask(in: Self.handshakeTime) {}.futureResult
-        }.flatMap { Self.isEmpty(channel, until: end) }.recover { _ in }
+        }.flatMap { self.isEmpty(looksLeft: Self.looks) }.recover { _ in }
     }
 
     private func refuse() -> EventLoopFuture<Void> {
-        if let file {
-            file.remove()
-            return channel.eventLoop.makeSucceededVoidFuture()
-        }
-        guard let options = channel as? any SocketOptionProvider else {
+        unixSocket?.remove()
+        guard unixSocket == nil, let options = channel as? any SocketOptionProvider else {
             return channel.eventLoop.makeSucceededVoidFuture()
         }
         return options.unsafeSetSocketOption(
             level: .socket, name: .init(rawValue: SO_ATTACH_FILTER), value: Self.filter)
     }
 
-    private static func isEmpty(_ channel: any Channel, until end: NIODeadline) -> EventLoopFuture<Void> {
-        guard let options = channel as? any SocketOptionProvider, channel.localAddress?.port != nil else {
-            return channel.eventLoop.makeSucceededVoidFuture()
+    private func isEmpty(looksLeft: Int) -> EventLoopFuture<Void> {
+        length().flatMap { [channel] length in
+            guard length > 0, looksLeft > 0, channel.isActive else {
+                return channel.eventLoop.makeSucceededVoidFuture()
+            }
+            return channel.eventLoop.scheduleTask(in: Self.pause) {}.futureResult.flatMap {
+                isEmpty(looksLeft: looksLeft - 1)
+            }
+        }
+    }
+
+    /// How many wait; of a Unix socket, whether anybody does.
+    private func length() -> EventLoopFuture<Int> {
+        if let unixSocket {
+            // On the socket's own event loop, where nobody else closes it meanwhile.
+            return channel.eventLoop.submit { [channel] in channel.isActive && unixSocket.isAnybodyWaiting ? 1 : 0 }
+        }
+        guard let options = channel as? any SocketOptionProvider else {
+            return channel.eventLoop.makeSucceededFuture(0)
         }
         // Of a listening socket it is the length of the queue (tcp_get_info in Linux's net/ipv4/tcp.c).
-        return options.getTCPInfo().map(\.tcpi_unacked).flatMap { count in
-            guard count > 0, .now() < end else { return channel.eventLoop.makeSucceededVoidFuture() }
-            return channel.eventLoop.scheduleTask(in: pause) {}.futureResult.flatMap { isEmpty(channel, until: end) }
-        }
+        return options.getTCPInfo().map { Int($0.tcpi_unacked) }
     }
 }
 

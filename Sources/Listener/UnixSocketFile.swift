@@ -5,6 +5,7 @@ struct UnixSocketFile: Sendable {
     private let path: String
     private let device: dev_t
     private let inode: ino_t
+    private let descriptor: Int32
 
     /// Binds a socket at a path, which is then ready for listen(2).
     ///
@@ -41,7 +42,10 @@ struct UnixSocketFile: Sendable {
                 unlink(path)
                 throw reason
             }
-            return (descriptor, UnixSocketFile(path: path, device: status.st_dev, inode: status.st_ino))
+            return (
+                descriptor,
+                UnixSocketFile(path: path, device: status.st_dev, inode: status.st_ino, descriptor: descriptor)
+            )
         } catch {
             close(descriptor)
             throw error
@@ -53,6 +57,12 @@ struct UnixSocketFile: Sendable {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_dev == device, status.st_ino == inode else { return }
         unlink(path)
+    }
+
+    /// Whether somebody has connected whom nobody has accepted; only as long as the socket is open.
+    var isAnybodyWaiting: Bool {
+        var question = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+        return poll(&question, 1, 0) == 1 && question.revents & Int16(POLLIN) != 0
     }
 
     private static func removeStaleFile(_ path: String, _ address: inout sockaddr_un) throws(ListenerError.Reason) {

@@ -27,14 +27,16 @@ struct CrashRun: Sendable {
 
     /// Runs a plan on a stage of its own.
     static func run(_ plan: Plan) async throws -> CrashReport {
+        var settings = DaemonStage.Settings()
+        // For the circumstances of what is found.
+        settings.scopes = ["consent:read"]
         guard plan.copies > 1 else {
-            return try await DaemonStage.with(seed: plan.seed, appleTimes: .short) { stage in
+            return try await DaemonStage.with(seed: plan.seed, settings, appleTimes: .short) { stage in
                 try await CrashRun(CrashFleet([stage]), plan: plan).run()
             }
         }
         let server = try await PostgresServer.start()
         let database = try await server.makeNamedDatabase()
-        var settings = DaemonStage.Settings()
         settings.database = database
         let report = try await DaemonStage.with(seed: plan.seed, settings, appleTimes: .short) { stage in
             let others = try (1..<plan.copies).map { try stage.onAnotherHost(named: "copy-\($0)") }

@@ -329,7 +329,7 @@ struct DaemonStage: Sendable {
 
     private func configurationText() throws -> String {
         let scopes = [
-            "consumption:write", "consumption:read", "consent:read", "consent:write", "events:read", "links:write",
+            "consumption:write", "consumption:read", "consent:write", "events:read", "links:write",
             "notifications:read", "receipts:read", "receipts:write", "transactions:write", "users:erase",
             "users:export",
         ]
