@@ -9,8 +9,9 @@ import NIOCore
 struct AcceptQueue {
     /// How long a client may take to answer the kernel, which puts its connection into the queue.
     private static let handshakeTime = TimeAmount.milliseconds(100)
-    /// How often is looked whether the queue is empty, which takes 3 s: there may be no room for more connections. A time would be
-    /// over before anybody is accepted where the event loop has much else to do.
+    /// How often is looked whether the queue is empty, since there may be no room for more connections: for 3 s.
+    ///
+    /// Where the event loop has much else to do, a time would be over before anybody is accepted.
     private static let looks = 600
     private static let pause = TimeAmount.milliseconds(5)
 
