@@ -27,7 +27,7 @@ struct PostgresRow: Row {
         for count in Self.copies {
             figures += try await measure(count, cluster, scripts, upstream, bench)
         }
-        return figures + [try await growth(cluster, upstream, bench)]
+        return try await figures + growth(cluster, upstream, bench)
     }
 
     private func measure(
@@ -81,11 +81,14 @@ struct PostgresRow: Row {
         throw BenchError("deliveries are still queued after two minutes")
     }
 
-    /// How the time of one caller's answer grows.
-    private func growth(_ cluster: PostgresCluster, _ upstream: Nginx, _ bench: Bench) async throws -> Figure {
+    /// How the time of one caller's answer grows, when a start is over and right after it.
+    private func growth(_ cluster: PostgresCluster, _ upstream: Nginx, _ bench: Bench) async throws -> [Figure] {
         var figure = Figure(
             "1 copy, 1 caller, p50 with 10,000 apps, 1 M users, 1 M queued", .milliseconds,
             reference: "10 apps, 1,000 users, 1,000 queued", goal: .ratioAtMost(1.2))
+        var searching = Figure(
+            "the same while the histories of 10,000 apps are searched", .milliseconds,
+            reference: "10 apps, 1,000 users, 1,000 queued")
         var sides: [Copies] = []
         for size in [StoreSize.small, .large] {
             let database = "growth_\(size.name)"
@@ -93,7 +96,9 @@ struct PostgresRow: Row {
             // The daemon makes the tables.
             await (try await Copies.start(1, database, apps: size.apps, sends: false, cluster, upstream, bench)).stop()
             try await queue(size.deliveries, apps: size.apps, isDue: false, database, cluster)
-            sides.append(try await Copies.start(1, database, apps: size.apps, sends: false, cluster, upstream, bench))
+            let copies = try await Copies.start(1, database, apps: size.apps, sends: false, cluster, upstream, bench)
+            if let few = sides.first { searching.add(try await copies.median(), against: try await few.median()) }
+            sides.append(copies)
             try await histories(of: size.apps, in: database, cluster)
         }
         for _ in 0..<bench.repetitions {
@@ -101,7 +106,7 @@ struct PostgresRow: Row {
             figure.add(try await sides[1].median(), against: few)
         }
         for side in sides { await side.stop() }
-        return figure
+        return [figure, searching]
     }
 
     /// Waits until the histories of all apps are searched at Apple, with which a daemon begins, and what that took of Apple's limits is told;
