@@ -6,6 +6,7 @@ package struct TokenService: Sendable {
     private let gateway: any TransactionGateway
     private let links: any LinkStore
     private let now: WallClock
+
     init(gateway: any TransactionGateway, links: any LinkStore, now: @escaping WallClock) {
         self.gateway = gateway
         self.links = links
