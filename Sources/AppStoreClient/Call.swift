@@ -209,7 +209,8 @@ extension Call {
                 outcome, status: (try? answer.get())?.status, startedAt: leave.startedAt,
                 duration: leave.start.duration(to: end)))
         guard case .failure(var failure) = outcome else { return .end }
-        if failure.mayHaveReachedApple { progress.result.mayHaveReachedApple = true }
+        let wasSentBefore = (try? answer.get())?.wasSentBefore ?? false
+        if failure.mayHaveReachedApple || wasSentBefore { progress.result.mayHaveReachedApple = true }
         if failure.httpStatus == 401 { return .replacing(leave.token, failure) }
         progress.result.refusal = try? answer.get()
         // Nobody takes the answer of somebody in between for Apple's.

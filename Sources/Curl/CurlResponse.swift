@@ -23,6 +23,9 @@ package struct CurlResponse: Sendable {
     /// Part of ``total`` until the TCP connection was there; about zero on a connection that was there already.
     package let connect: Duration
     package let connectionWasReused: Bool
+    /// Whether curl had sent the request before, on a kept connection that then brought nothing, or whose stream was refused: nobody
+    /// knows whether the server has acted on that.
+    package let wasSentBefore: Bool
 }
 
 /// The header fields of a response, in the order in which they came; a name may occur more than once.

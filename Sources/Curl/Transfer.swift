@@ -18,6 +18,8 @@ final class Transfer {
     private let configuration: CurlConfiguration
     /// Whether a connection was ready, so that curl went on to the request.
     private(set) var requestMayHaveBeenSent = false
+    /// Whether curl went on to it for the second time.
+    private var wasSentBefore = false
     /// Whether an address of the server was not admitted.
     private var isAddressRefused = false
     /// What was over when a connection was ready: the time of the whole, or the moment at which it had to begin.
@@ -115,6 +117,7 @@ final class Transfer {
             lateness = .tooLate
         }
         guard lateness == nil else { return false }
+        wasSentBefore = requestMayHaveBeenSent
         requestMayHaveBeenSent = true
         collector = Self.collector(request, configuration)
         return true
@@ -155,7 +158,7 @@ final class Transfer {
                 status: try easy.long(CURLINFO_RESPONSE_CODE), httpVersion: .init(try easy.long(CURLINFO_HTTP_VERSION)),
                 headers: collector.headers, body: collector.body, total: try easy.duration(CURLINFO_TOTAL_TIME_T),
                 connect: try easy.duration(CURLINFO_CONNECT_TIME_T),
-                connectionWasReused: try easy.long(CURLINFO_NUM_CONNECTS) == 0)
+                connectionWasReused: try easy.long(CURLINFO_NUM_CONNECTS) == 0, wasSentBefore: wasSentBefore)
         }
     }
 }

@@ -77,6 +77,29 @@ struct UpstreamRepetitionTests {
             })
     }
 
+    @Test func `what curl sent twice may have reached Apple, whatever the second answer says`() async throws {
+        let isDead = OneTime<Void>()
+        var parts = UpstreamFixture.Dependencies()
+        parts.offersHTTP2 = false
+        try await UpstreamFixture.run(
+            parts,
+            handler: { request in
+                guard request.method == "PUT" else { return .init("{}") }
+                guard isDead.now != nil else {
+                    isDead.give(())
+                    throw Died()
+                }
+                return .apple(4_000_006)
+            },
+            during: { fixture in
+                #expect(await fixture.make(.getTransactionInfo).reason == nil)
+                let outcome = await fixture.make(.sendConsumptionInformation, body: "{}")
+                #expect(fixture.server.requests.count { $0.method == "PUT" } == 2)
+                #expect(outcome.attempts.map(\.httpStatus) == [400])
+                #expect(outcome.mayHaveReachedApple)
+            })
+    }
+
     @Test func `what Apple refused without doing is made again, whatever it is`() async throws {
         let answers = Script([
             .apple(4_290_000, headers: [("Retry-After", "1700000000000")]), .init(status: 401), .init("{}"),
