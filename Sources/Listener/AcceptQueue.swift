@@ -1,4 +1,5 @@
 import Glibc
+import Logging
 import NIOCore
 
 /// The connections to a socket that the kernel has set up and nobody has accepted.
@@ -17,20 +18,30 @@ struct AcceptQueue {
 
     private let channel: any Channel
     private let unixSocket: UnixSocketFile?
+    private let logger: Logger
 
     /// `channel`: of a socket that is nobody else's; `unixSocket`: nil where it is one of TCP.
-    init(_ channel: any Channel, _ unixSocket: UnixSocketFile?) {
+    init(_ channel: any Channel, _ unixSocket: UnixSocketFile?, _ logger: Logger) {
         self.channel = channel
         self.unixSocket = unixSocket
+        self.logger = logger
     }
 
     /// Lets nobody in any more; completes when all who were in are accepted.
     ///
-    /// It does not fail: on a system that cannot do so, who is in the queue is lost.
+    /// It does not fail: where the system cannot do so, who comes after the last look is lost, and the log says so.
     func drain() -> EventLoopFuture<Void> {
-        refuse().flatMap { [channel] in
+        refuse().recover { [channel, logger] error in
+            // One that was closed at once has no queue any more.
+            guard channel.isActive else { return }
+            logger.warning("Who connects while the listener ends may be lost", metadata: ["reason": "\(error)"])
+        }.flatMap { [channel] in
             channel.eventLoop.scheduleTask(in: Self.handshakeTime) {}.futureResult
-        }.flatMap { self.isEmpty(looksLeft: Self.looks) }.recover { _ in }
+        }.flatMap {
+            self.isEmpty(looksLeft: Self.looks)
+        }.recover { [logger] error in
+            logger.debug("The queue of connections cannot be looked at", metadata: ["reason": "\(error)"])
+        }
     }
 
     private func refuse() -> EventLoopFuture<Void> {

@@ -172,7 +172,7 @@ package actor Listener: Service {
         state = .ended
         let (connections, loops) = (connections, eventLoopGroup.makeIterator().map { $0 })
         // Who handed a socket over keeps its queue, for whoever accepts from it next.
-        let queue = inherited == nil ? AcceptQueue(channel, socketFile) : nil
+        let queue = inherited == nil ? AcceptQueue(channel, socketFile, logger) : nil
         await withTaskCancellationHandler {
             await withGracefulShutdownHandler {
                 await serve(channel)
