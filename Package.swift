@@ -95,7 +95,7 @@ let package = Package(
         .target(name: "Systemd", dependencies: ["CSystemd", logging, serviceLifecycle]),
         .target(name: "TraceContext", dependencies: [logging, tracing]),
         .target(name: "AppStoreAPI", dependencies: ["JSON"]),
-        .target(name: "AppReceipt", dependencies: ["OpenSSL"]),
+        .target(name: "AppReceipt", dependencies: ["JSON", "OpenSSL"]),
 
         // The middle.
         .target(name: "Domain", dependencies: [logging]),
@@ -246,7 +246,9 @@ let package = Package(
             exclude: ["Resources"]),
         .testTarget(
             name: "GRPCAPITests",
-            dependencies: ["GRPCAPI", "JSON", "OpenSSL", grpcCore, yams]),
+            dependencies: [
+                "GRPCAPI", "JSON", "OpenSSL", "TestSupport", grpcCore, nioCore, nioEmbedded, nioHPACK, nioHTTP2, yams,
+            ]),
         .testTarget(
             name: "HTTPAPITests",
             dependencies: [

@@ -1,4 +1,5 @@
 package import Foundation
+import JSON
 
 /// The receipt of a single transaction, which StoreKit gave out before app receipts: a property list whose member
 /// `purchase-info` is another one, in Base64.
@@ -171,10 +172,10 @@ enum OldStylePropertyList {
                 position += 1
                 switch byte {
                 case UInt8(ascii: "\""):
-                    guard let text = String(validating: content, as: UTF8.self) else {
+                    guard let text = UntrustedText(validating: content) else {
                         throw ReceiptDecodingError(.malformed(expected: "UTF-8"), at: position)
                     }
-                    return text
+                    return text.streamSafe
                 case UInt8(ascii: "\\"): content += try escaped()
                 default: content.append(byte)
                 }

@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 
 /// Reads the attributes of an app receipt's content, once, from front to back.
 ///
@@ -164,10 +165,10 @@ extension BERReader {
         if let known, known.utf8.count == element.content.count, known.utf8.elementsEqual(bytes[element.content]) {
             return known
         }
-        guard let text = String(validating: bytes[element.content], as: UTF8.self) else {
+        guard let text = UntrustedText(validating: bytes[element.content]) else {
             throw BERReader.unexpected(element, "UTF-8")
         }
-        return text
+        return text.streamSafe
     }
 
     /// The date that is the whole value (RFC 3339 in a string); nil for an empty one.

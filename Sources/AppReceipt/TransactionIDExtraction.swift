@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 
 /// What a receipt is, by its beginning.
 package enum ReceiptStyle: Sendable, Equatable {
@@ -96,6 +97,6 @@ package enum TransactionIDExtraction {
     private static func text(_ value: BERReader, in bytes: [UInt8]) throws(ReceiptDecodingError) -> String {
         var value = value
         let element = try value.next(BERReader.Tag.utf8String, "a transaction id", in: bytes)
-        return String(decoding: bytes[element.content], as: UTF8.self)
+        return UntrustedText(decoding: bytes[element.content]).streamSafe
     }
 }

@@ -11,7 +11,7 @@ package struct ErrorPayload: WireModel {
     /// An ``APIErrorCode/code``, or one that is not known here.
     package var errorCode: Int64?
     package var errorMessage: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

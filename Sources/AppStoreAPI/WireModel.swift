@@ -3,8 +3,7 @@ package import JSON
 /// An object of Apple's wire contract, described once by the list of its fields.
 ///
 /// Reading is lenient: a field that is missing, null or of another type than Apple's is nil. Members that are not in the
-/// list are kept, so that what Apple adds later is written again; of several whose names are the same to Unicode (canonically
-/// equivalent), the last. Writing has one form: the fields in the order of the
+/// list are retained, so that what Apple adds later is written again. Writing has one form: the fields in the order of the
 /// list, then the additional members by the byte order of their names; equal models give equal bytes.
 package protocol WireModel: WireValue {
     /// A model without any field.
@@ -14,7 +13,7 @@ package protocol WireModel: WireValue {
     static var fields: [WireField<Self>] { get }
 
     /// The members that no field stands for, by name.
-    var additional: [String: JSONValue] { get set }
+    var additional: [UntrustedText: JSONValue] { get set }
 }
 
 extension WireModel {
@@ -48,8 +47,11 @@ extension WireModel {
     package func write(to writer: inout JSONWriter) {
         writer.object { writer in
             for field in Self.fields { field.write(self, &writer) }
-            let others = additional.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-            for (name, value) in others { writer.member(name, value) }
+            let others = additional.sorted { $0.key < $1.key }
+            for (name, value) in others {
+                writer.name(name)
+                writer.value(value)
+            }
         }
     }
 
@@ -65,9 +67,8 @@ extension WireModel {
         Self.fields.filter { $0.isRequired && !$0.isPresent(self) }.map(\.name)
     }
 
-    /// Compares bytes: Swift compares strings by canonical equivalence, which would take other names for ours.
-    private static func hasField(_ name: String) -> Bool {
-        fields.contains { $0.name.utf8.elementsEqual(name.utf8) }
+    private static func hasField(_ name: UntrustedText) -> Bool {
+        fields.contains { UntrustedText($0.name) == name }
     }
 }
 

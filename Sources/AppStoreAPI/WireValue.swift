@@ -6,10 +6,11 @@ package protocol WireValue: Sendable, Equatable, JSONWritable {
     init?(_ slice: JSONSlice)
 }
 
+/// Text of Apple's is never rejected, so it is made stream-safe.
 extension String: WireValue {
     package init?(_ slice: JSONSlice) {
         guard let string = slice.string else { return nil }
-        self = string
+        self = string.streamSafe
     }
 }
 
@@ -52,7 +53,7 @@ extension Dictionary: WireValue where Key: OpenValue<String>, Value: WireValue {
     package init?(_ slice: JSONSlice) {
         guard let members = slice.object else { return nil }
         self.init()
-        for (name, value) in members { self[Key(rawValue: name)] = Value(value) }
+        for (name, value) in members { self[Key(rawValue: name.streamSafe)] = Value(value) }
     }
 }
 

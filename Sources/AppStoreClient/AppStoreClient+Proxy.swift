@@ -2,6 +2,7 @@ import AppStoreAPI
 import Curl
 package import Domain
 import Foundation
+import JSON
 
 // Apple's own calls, as a program with a library of Apple's makes them through us: which call a path means, what scope it
 // takes, and how it goes on to Apple.
@@ -60,9 +61,9 @@ extension AppleProxyMatch {
     /// Whether a percent-encoded segment stands for nothing but itself: pchar of RFC 3986, section 3.3, without dot segments,
     /// and without encoded octets that a server might decode to separators.
     private static func isPlain(_ segment: Substring) -> Bool {
-        guard let decoded = String(segment).removingPercentEncoding, decoded != ".", decoded != ".." else {
-            return false
-        }
+        guard let decoded = String(segment).removingPercentEncoding.map(UntrustedText.init(_:)), decoded != ".",
+            decoded != "..", decoded.checked != nil
+        else { return false }
         let isSegment = segment.utf8.allSatisfy { byte in
             switch byte {
             case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),

@@ -88,6 +88,6 @@ struct UpstreamRequest: Sendable {
         let identifier =
             operation.api == .advancedCommerce
             ? members["requestInfo"]?.object?["requestReferenceId"] : members["requestIdentifier"]
-        return identifier?.string.map { !$0.isEmpty } ?? false
+        return identifier?.string.map { !$0.utf8.isEmpty } ?? false
     }
 }

@@ -75,7 +75,8 @@ package struct NotificationAuthenticator: NotificationVerifier {
         case .success(let data):
             let members = data.verified.members
             // Every app's users have transactions that Apple signed, and can send them here.
-            guard ["notificationUUID", "notificationType"].allSatisfy({ members[$0]?.string?.isEmpty == false }) else {
+            guard ["notificationUUID", "notificationType"].allSatisfy({ members[$0]?.string?.utf8.isEmpty == false })
+            else {
                 throw ServiceError(
                     .signatureInvalid, "Apple signed this, but not as a notification.",
                     cause: "notificationUUID or notificationType is missing")

@@ -9,16 +9,16 @@ extension NotificationClaims {
         self.init()
         guard let members = Self.members(of: signed) else { return }
         let origin = SignedDataOrigin(of: .notification, members)
-        notificationUUID = members["notificationUUID"]?.string
+        notificationUUID = members["notificationUUID"]?.string?.streamSafe
         environment = origin.environment.flatMap(AppStoreEnvironment.init(rawValue:))
         signedAt = origin.signedDate.map(Date.init(milliseconds:))
         let parts = [
-            members["data"]?.object?["signedTransactionInfo"]?.string,
-            members["appData"]?.object?["signedAppTransactionInfo"]?.string,
+            members["data"]?.object?["signedTransactionInfo"]?.string?.streamSafe,
+            members["appData"]?.object?["signedAppTransactionInfo"]?.string?.streamSafe,
         ]
         for part in parts.compactMap({ $0.flatMap(Self.members) }) {
             for kind in LinkTarget.Kind.allCases where !identifiers.contains(where: { $0.kind == kind }) {
-                guard let value = part[kind.rawValue]?.string else { continue }
+                guard let value = part[kind.rawValue]?.string?.streamSafe else { continue }
                 identifiers.insert(LinkTarget(kind, value))
             }
         }
@@ -38,7 +38,7 @@ extension NotificationSubject {
         let origin = SignedDataOrigin(of: .notification, members)
         bundleID = origin.bundleID
         appAppleID = origin.appAppleID
-        type = members["notificationType"]?.string
-        subtype = members["subtype"]?.string
+        type = members["notificationType"]?.string?.streamSafe
+        subtype = members["subtype"]?.string?.streamSafe
     }
 }

@@ -72,8 +72,8 @@ package struct SignedDataAuthenticator: SignedDataChecker {
         return CheckedData(
             kind: kind, environment: environment,
             data: VerifiedData(payload: data.verified.payload, signed: signed), transaction: transaction,
-            originalTransactionID: members["originalTransactionId"]?.string,
-            appTransactionID: members["appTransactionId"]?.string)
+            originalTransactionID: members["originalTransactionId"]?.string?.streamSafe,
+            appTransactionID: members["appTransactionId"]?.string?.streamSafe)
     }
 
     /// Members that each payload of a kind has, and those of no other kind have all of.

@@ -38,16 +38,18 @@ struct SignedDataDecoder: Sendable {
         _ verified: SignedDataVerifier.Verified, signed: String, from origin: Origin
     ) -> Transaction? {
         let members = verified.members
-        guard let transactionID = members["transactionId"]?.string,
-            let originalTransactionID = members["originalTransactionId"]?.string,
+        guard let transactionID = members["transactionId"]?.string?.streamSafe,
+            let originalTransactionID = members["originalTransactionId"]?.string?.streamSafe,
             let purchaseDate = Self.date(members["purchaseDate"]), let signedDate = Self.date(members["signedDate"])
         else { return nil }
         return Transaction(
             transactionID: transactionID, originalTransactionID: originalTransactionID,
-            webOrderLineItemID: members["webOrderLineItemId"]?.string,
-            appTransactionID: members["appTransactionId"]?.string,
-            appAccountToken: members["appAccountToken"]?.string, productID: members["productId"]?.string,
-            productType: members["type"]?.string.map(ProductType.init(rawValue:)), purchaseDate: purchaseDate,
+            webOrderLineItemID: members["webOrderLineItemId"]?.string?.streamSafe,
+            appTransactionID: members["appTransactionId"]?.string?.streamSafe,
+            appAccountToken: members["appAccountToken"]?.string?.streamSafe,
+            productID: members["productId"]?.string?.streamSafe,
+            productType: (members["type"]?.string?.streamSafe).map(ProductType.init(rawValue:)),
+            purchaseDate: purchaseDate,
             expiresDate: Self.date(members["expiresDate"]), signedDate: signedDate,
             revocationDate: Self.date(members["revocationDate"]),
             isFamilyShared: members["inAppOwnershipType"]?.string == "FAMILY_SHARED",
@@ -72,7 +74,7 @@ struct SignedDataDecoder: Sendable {
         let verified = try verify(signed, .appTransaction, origin)
         return AppTransaction(
             data: VerifiedData(payload: verified.payload, signed: signed),
-            appTransactionID: verified.members["appTransactionId"]?.string, environment: origin.environment)
+            appTransactionID: verified.members["appTransactionId"]?.string?.streamSafe, environment: origin.environment)
     }
 
     /// Verifies data and counts the result.
@@ -92,11 +94,11 @@ struct SignedDataDecoder: Sendable {
     private static func details(_ members: JSONMembers) -> TransactionDetails {
         var details = TransactionDetails()
         details.quantity = members["quantity"]?.int64.flatMap { Int(exactly: $0) }
-        details.currency = members["currency"]?.string
+        details.currency = members["currency"]?.string?.streamSafe
         details.price = members["price"]?.int64
-        details.storefront = members["storefront"]?.string
+        details.storefront = members["storefront"]?.string?.streamSafe
         details.originalPurchaseDate = date(members["originalPurchaseDate"])
-        details.offerDiscountType = members["offerDiscountType"]?.string
+        details.offerDiscountType = members["offerDiscountType"]?.string?.streamSafe
         details.isUpgraded = members["isUpgraded"]?.bool ?? false
         details.revocationPercentage = members["revocationPercentage"]?.int64.flatMap { Int32(exactly: $0) }
         return details
@@ -107,7 +109,7 @@ struct SignedDataDecoder: Sendable {
     }
 
     /// Where notifications hold what is signed by itself.
-    private static let signedParts: [String: Set<String>] = [
+    private static let signedParts: [UntrustedText: Set<UntrustedText>] = [
         "data": ["signedTransactionInfo", "signedRenewalInfo"], "appData": ["signedAppTransactionInfo"],
     ]
 
@@ -129,22 +131,22 @@ struct SignedDataDecoder: Sendable {
     func notification(
         _ members: JSONMembers, signed: String, from origin: Origin
     ) throws(ServiceError) -> AppleNotification {
-        guard let notificationUUID = members["notificationUUID"]?.string,
-            let notificationType = members["notificationType"]?.string
+        guard let notificationUUID = members["notificationUUID"]?.string?.streamSafe,
+            let notificationType = members["notificationType"]?.string?.streamSafe
         else {
             throw ServiceError(
                 .appleAnswerInvalid, "Apple's notification lacks a field that every notification has.",
                 cause: "notificationUUID or notificationType is missing")
         }
         let data = members["data"]?.object
-        let transaction = data?["signedTransactionInfo"]?.string
-        let renewalInfo = data?["signedRenewalInfo"]?.string
-        let appTransaction = try decode(members["appData"]?.object?["signedAppTransactionInfo"]?.string) {
+        let transaction = data?["signedTransactionInfo"]?.string?.streamSafe
+        let renewalInfo = data?["signedRenewalInfo"]?.string?.streamSafe
+        let appTransaction = try decode(members["appData"]?.object?["signedAppTransactionInfo"]?.string?.streamSafe) {
             text throws(ServiceError) in try self.appTransaction(text, from: origin)
         }
         return AppleNotification(
             notificationUUID: notificationUUID, notificationType: notificationType,
-            subtype: members["subtype"]?.string, signedDate: members["signedDate"]?.int64,
+            subtype: members["subtype"]?.string?.streamSafe, signedDate: members["signedDate"]?.int64,
             environment: origin.environment, payload: Self.withoutSignedParts(members), signed: signed,
             transaction: try decode(transaction) { text throws(ServiceError) in
                 try self.transaction(text, from: origin)
@@ -153,7 +155,7 @@ struct SignedDataDecoder: Sendable {
                 try self.data(text, .renewalInfo, from: origin)
             },
             appTransaction: appTransaction?.data, appTransactionID: appTransaction?.appTransactionID,
-            consumptionRequestReason: data?["consumptionRequestReason"]?.string)
+            consumptionRequestReason: data?["consumptionRequestReason"]?.string?.streamSafe)
     }
 
     private func decode<Decoded>(
@@ -172,7 +174,8 @@ struct SignedDataDecoder: Sendable {
                     writer.memberRaw(name, value.rawBytes)
                     continue
                 }
-                writer.memberObject(name) { writer in
+                writer.name(name)
+                writer.object { writer in
                     for (inner, value) in object where !left.contains(inner) {
                         writer.memberRaw(inner, value.rawBytes)
                     }

@@ -205,14 +205,14 @@ struct SignedDataOrigin: Sendable {
 
     init(of kind: SignedDataKind, _ payload: JSONMembers) {
         let subject = kind == .notification ? Self.subject(of: payload) : payload
-        bundleID = subject?["bundleId"]?.string
+        bundleID = subject?["bundleId"]?.string?.streamSafe
         appAppleID = subject?["appAppleId"]?.int64
         signedDate = payload[kind == .appTransaction ? "receiptCreationDate" : "signedDate"]?.int64
         environment =
             switch kind {
-            case .appTransaction: payload["receiptType"]?.string
+            case .appTransaction: payload["receiptType"]?.string?.streamSafe
             case .notification: Self.environment(of: subject, payload)
-            case .transaction, .renewalInfo, .realtimeRequest: payload["environment"]?.string
+            case .transaction, .renewalInfo, .realtimeRequest: payload["environment"]?.string?.streamSafe
             }
     }
 
@@ -228,9 +228,9 @@ struct SignedDataOrigin: Sendable {
     private static func environment(of subject: JSONMembers?, _ payload: JSONMembers) -> String? {
         guard payload["data"]?.object == nil, payload["summary"]?.object == nil,
             let token = payload["externalPurchaseToken"]?.object
-        else { return subject?["environment"]?.string }
+        else { return subject?["environment"]?.string?.streamSafe }
         guard let id = token["externalPurchaseId"]?.string else { return nil }
-        return (id.hasPrefix("SANDBOX") ? AppStoreEnvironment.sandbox : .production).rawValue
+        return (id.utf8.starts(with: "SANDBOX".utf8) ? AppStoreEnvironment.sandbox : .production).rawValue
     }
 
     /// Why the data is not this app's in this environment, or nil when it is.

@@ -49,7 +49,7 @@ extension ConsumptionRequest {
             customerConsented: true, deliveryStatus: DeliveryStatus(rawValue: fields.deliveryStatus.rawValue),
             sampleContentProvided: fields.sampleContentProvided, consumptionPercentage: fields.consumptionPercentage,
             refundPreference: fields.refundPreference.map { RefundPreference(rawValue: $0.rawValue) },
-            additional: fields.additional.mapValues(\.json))
+            additional: Dictionary(uniqueKeysWithValues: fields.additional.map { (UntrustedText($0), $1.json) }))
     }
 }
 

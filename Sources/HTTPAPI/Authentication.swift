@@ -28,33 +28,33 @@ package struct Authenticator: Sendable {
 
     /// The caller of a request.
     ///
-    /// `request`: what is asked; `channel`: the connection; `peerIdentity`: what the connection proves;
+    /// `headers`: those of the request; `channel`: the connection; `peerIdentity`: what the connection proves;
     /// `trustedProxies`: who is believed about where the request came from, which is what failed attempts are counted
     /// by.
     ///
     /// - Throws: `unauthenticated`, or `tooManyFailedAttempts` for a source, or in the name of a caller, that keeps failing. A
     ///   right credential is always let in.
     func caller(
-        of request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
+        of headers: RequestHeaders, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
         trusting trustedProxies: TrustedProxies
     ) throws(ServiceError) -> Finding {
         // Asked first, so that what is revoked while the caller is looked for counts as revoked later.
         let version = resolver.version
         let presented = PresentedCredentials(
-            authorization: request.headers[.authorization], peer: peerIdentity)
+            authorization: headers[.authorization], peer: peerIdentity)
         do throws(CallerResolver.Refusal) {
             return Finding(
                 found: try resolver.resolve(presented), authorization: presented.authorization, version: version)
         } catch {
-            throw failure(error, from: Self.source(of: request, channel, trustedProxies))
+            throw failure(error, from: Self.source(of: headers, channel, trustedProxies))
         }
     }
 
     private static func source(
-        of request: Request, _ channel: any Channel, _ trustedProxies: TrustedProxies
+        of headers: RequestHeaders, _ channel: any Channel, _ trustedProxies: TrustedProxies
     ) -> String? {
         trustedProxies.source(
-            peer: channel.remoteAddress?.ipAddress, forwarded: request.headers[values: .xForwardedFor])
+            peer: channel.remoteAddress?.ipAddress, forwarded: headers[values: .xForwardedFor])
     }
 
     /// Checks, before something is shown that took its time, that the caller has not been shut out meanwhile.
@@ -67,11 +67,11 @@ package struct Authenticator: Sendable {
 
     /// The failure of a request whose credential names no app where one is needed.
     func withoutApp(
-        _ request: Request, from channel: any Channel, trusting trustedProxies: TrustedProxies
+        _ headers: RequestHeaders, from channel: any Channel, trusting trustedProxies: TrustedProxies
     ) -> ServiceError {
         failure(
             CallerResolver.Refusal(cause: "only a JWT signed with a caller key names the app", claim: nil),
-            from: Self.source(of: request, channel, trustedProxies))
+            from: Self.source(of: headers, channel, trustedProxies))
     }
 
     private func failure(_ refusal: CallerResolver.Refusal, from source: String?) -> ServiceError {

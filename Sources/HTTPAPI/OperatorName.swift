@@ -1,5 +1,4 @@
 import Domain
-import HTTPTypes
 
 /// The name that an operator claims with `--as`: recorded, never believed.
 ///
@@ -7,8 +6,7 @@ import HTTPTypes
 /// is.
 package enum OperatorName {
     /// The header field of a request.
-    package static let fieldName = "Purser-Operator"
-    private static let field = HTTPField.Name(fieldName) ?? .via
+    package static let fieldName = RequestHeaders.Field.purserOperator.rawValue
     /// The longest name, in characters.
     package static let maximumLength = 64
 
@@ -30,11 +28,11 @@ package enum OperatorName {
     /// `headers`: what may claim a name; `peer`: what the connection proves.
     ///
     /// - Throws: `invalidRequest` for a name that is none, `internalError` where the kernel has not said who it is.
-    static func actor(_ headers: HTTPFields, _ peer: PeerIdentity) throws(ServiceError) -> Actor {
+    static func actor(_ headers: RequestHeaders, _ peer: PeerIdentity) throws(ServiceError) -> Actor {
         guard let unixPeer = peer.unixPeer else {
             throw ServiceError(.internalError, "Internal error.", cause: "an operator without peer credentials")
         }
-        let name = headers[field]
+        let name = headers[.purserOperator]
         if let name, !isValid(name) {
             throw .invalid([
                 Violation(

@@ -36,7 +36,8 @@ struct OverloadResponse: Sendable {
     ) -> (head: HTTPResponse, body: ByteBuffer) {
         meter.countRefusal()
         return answer(
-            requestID: RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID(), date: clock.text())
+            requestID: RequestID.sane(RequestHeaders(request.headerFields)[.xRequestID]) ?? makeRequestID(),
+            date: clock.text())
     }
 
     /// The answer to one request that has been looked at, counted.

@@ -9,9 +9,11 @@ enum RequestBodyReader {
     /// The bytes of the body that a route takes; nil when it takes none.
     ///
     /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
-    static func read(_ request: Request, _ body: Route.Body, maximumBytes: Int) async throws(ServiceError) -> [UInt8]? {
+    static func read(
+        _ request: Request, _ headers: RequestHeaders, _ body: Route.Body, maximumBytes: Int
+    ) async throws(ServiceError) -> [UInt8]? {
         guard body != .none, body != .secretPEM else { return nil }
-        let isDeclared = isJSON(request.headers[.contentType])
+        let isDeclared = isMediaType(headers[.contentType], "application/json")
         guard isDeclared || body == .optionalJSON else { throw undeclared }
         let bytes = try await collect(request, maximumBytes: maximumBytes)
         if body == .optionalJSON, bytes.isEmpty { return Array("{}".utf8) }
@@ -25,10 +27,10 @@ enum RequestBodyReader {
     ///
     /// - Throws: `unsupportedMediaType`, `payloadTooLarge`.
     static func readSecret(
-        _ request: Request, _ body: Route.Body, maximumBytes: Int
+        _ request: Request, _ headers: RequestHeaders, _ body: Route.Body, maximumBytes: Int
     ) async throws(ServiceError) -> SecretText? {
         guard body == .secretPEM else { return nil }
-        guard mediaType(request.headers[.contentType]) == "application/x-pem-file" else {
+        guard isMediaType(headers[.contentType], "application/x-pem-file") else {
             throw ServiceError(.unsupportedMediaType, "Send the key file as `Content-Type: application/x-pem-file`.")
         }
         var pieces: [ByteBuffer] = []
@@ -95,9 +97,9 @@ enum RequestBodyReader {
         }
     }
 
-    private static func isJSON(_ contentType: String?) -> Bool { mediaType(contentType) == "application/json" }
-
-    private static func mediaType(_ contentType: String?) -> String? {
-        contentType?.split(separator: ";").first?.lowercased().filter { $0 != " " }
+    /// Whether a field `Content-Type` names a media type, whatever its parameters.
+    private static func isMediaType(_ contentType: String?, _ type: StaticString) -> Bool {
+        guard let contentType else { return false }
+        return HeaderText.matches(HeaderText.trim(Substring(contentType.utf8.prefix { $0 != UInt8(ascii: ";") })), type)
     }
 }

@@ -1,6 +1,5 @@
 import Domain
 import Foundation
-import HTTPTypes
 import JSON
 
 // What the routes read of a request, each by the one reader.
@@ -11,10 +10,10 @@ extension RequestInput {
     /// `headers`: those that the route knows.
     ///
     /// - Throws: `malformedJSON` with the place of the fault.
-    func fields(headers known: [HTTPField.Name] = []) throws(ServiceError) -> FieldReader {
+    func fields(headers known: [RequestHeaders.Field] = []) throws(ServiceError) -> FieldReader {
         var fields = FieldReader(
             path: parameters, query: query,
-            headers: known.flatMap { name in headers[values: name].map { (name.rawName, $0) } },
+            headers: known.flatMap { field in headers[values: field].map { (field.rawValue, $0) } },
             body: try body.map(FieldValue.fields(of:)) ?? [:])
         if hasUnexpectedBody {
             fields.note(
@@ -113,7 +112,7 @@ extension FieldReader {
     /// not.
     mutating func idempotencyKey() -> String? {
         string(
-            HTTPField.Name.idempotencyKey.rawName, in: .header, isRequired: false,
+            RequestHeaders.Field.idempotencyKey.rawValue, in: .header, isRequired: false,
             expected: "1 to \(IdempotencyKey.maximumLength) visible ASCII characters"
         ) { key in
             (1...IdempotencyKey.maximumLength).contains(key.utf8.count)

@@ -120,33 +120,36 @@ package struct RequestHandler: Sendable {
         to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity = PeerIdentity(),
         slot: (any RequestSlot)? = nil, as call: Call? = nil
     ) async -> Response {
-        await options.tracing.serve(request.method.rawValue, within: TraceParent(request.headers)) {
-            await answer(to: request, from: channel, provenBy: peerIdentity, slot: slot, as: call)
+        let options = options
+        let headers = RequestHeaders(request.headers, trustsProxy: !options.trustedProxies.isEmpty)
+        return await options.tracing.serve(request.method.rawValue, within: TraceParent(headers)) {
+            await answer(to: request, headers, options, from: channel, provenBy: peerIdentity, slot: slot, as: call)
         } shown: {
             $0.record.traced
         }.response
     }
 
     private func answer(
-        to request: Request, from channel: any Channel, provenBy peerIdentity: PeerIdentity,
-        slot: (any RequestSlot)?, as call: Call?
+        to request: Request, _ headers: RequestHeaders, _ options: Options, from channel: any Channel,
+        provenBy peerIdentity: PeerIdentity, slot: (any RequestSlot)?, as call: Call?
     ) async -> (response: Response, record: AccessRecord) {
-        let (start, options) = (ContinuousClock.now, options)
-        let requestID = RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID()
+        let start = ContinuousClock.now
+        let requestID = RequestID.sane(headers[.xRequestID]) ?? makeRequestID()
         var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
-        let preferences = PreferHeader(request.headers)
+        let preferences = PreferHeader(headers)
         let peerIdentity = peerIdentity.valid(at: now())
         var route: Route?
         var answer: Answer
         do throws(ServiceError) {
+            try headers.check()
             let finding = try authenticator?.caller(
-                of: request, from: channel, provenBy: peerIdentity, trusting: options.trustedProxies)
+                of: headers, from: channel, provenBy: peerIdentity, trusting: options.trustedProxies)
             record.caller = finding?.found.caller.name
             if let finding, let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
                 record.status = .serviceUnavailable
                 return (overload.response(to: request, requestID: requestID, meter, clock), record)
             }
-            let actor = try actor(options, finding?.found.caller, request, peerIdentity)
+            let actor = try actor(options, finding?.found.caller, headers, peerIdentity)
             record.actor = actor
             let caller = options.isForOperators ? Caller(operator: actor) : finding?.found.caller
             let (found, parameters) = try find(request.method, request.uri.path)
@@ -156,7 +159,8 @@ package struct RequestHandler: Sendable {
             answer = try await respond(
                 to: request,
                 RequestContext(
-                    options: options, requestID: requestID, start: start, preferences: preferences, caller: caller,
+                    options: options, requestID: requestID, start: start, headers: headers, preferences: preferences,
+                    caller: caller,
                     actor: actor,
                     slot: slot, deadline: min(options.deadline, call?.deadline ?? options.deadline),
                     peer: channel.remoteAddress, peerIdentity: peerIdentity),
@@ -189,7 +193,7 @@ package struct RequestHandler: Sendable {
             _ = try Self.slug(of: found, try Self.decode(encoded))
             return nil
         } catch {
-            let requestID = RequestID.sane(request.headerFields[.xRequestID]) ?? makeRequestID()
+            let requestID = RequestID.sane(RequestHeaders(request.headerFields)[.xRequestID]) ?? makeRequestID()
             let answer = failure(error, request.method, path, route, requestID)
             var record = AccessRecord(listener: options.name, method: request.method, requestID: requestID)
             record.actor = .unauthenticated
@@ -224,6 +228,7 @@ package struct RequestHandler: Sendable {
         let options: Options
         let requestID: String
         let start: ContinuousClock.Instant
+        let headers: RequestHeaders
         let preferences: PreferHeader
         let caller: Caller?
         let actor: Actor
@@ -253,10 +258,12 @@ package struct RequestHandler: Sendable {
         let maximumBytes = min(route.maximumBodyBytes, options.maximumBodyBytes)
         let wait = route.goesOn ? nil : preferences.wait(goesOn: false).map(Duration.seconds)
         let input = RequestInput(
-            requestID: context.requestID, headers: request.headers, preferences: preferences,
+            requestID: context.requestID, headers: context.headers, preferences: preferences,
             parameters: parameters, query: try QueryString.parse(request.uri.query),
-            body: try await RequestBodyReader.read(request, route.body, maximumBytes: maximumBytes),
-            secretBody: try await RequestBodyReader.readSecret(request, route.body, maximumBytes: maximumBytes),
+            body: try await RequestBodyReader.read(
+                request, context.headers, route.body, maximumBytes: maximumBytes),
+            secretBody: try await RequestBodyReader.readSecret(
+                request, context.headers, route.body, maximumBytes: maximumBytes),
             hasUnexpectedBody: try await RequestBodyReader.hasUnexpected(
                 request, route.body, maximumBytes: maximumBytes),
             caller: context.caller, actor: context.actor,
@@ -268,9 +275,9 @@ package struct RequestHandler: Sendable {
 
     /// Who acts: at the operators' listener whom the kernel names, elsewhere the caller.
     private func actor(
-        _ options: Options, _ caller: Caller?, _ request: Request, _ peer: PeerIdentity
+        _ options: Options, _ caller: Caller?, _ headers: RequestHeaders, _ peer: PeerIdentity
     ) throws(ServiceError) -> Actor {
-        if options.isForOperators { return try OperatorName.actor(request.headers, peer) }
+        if options.isForOperators { return try OperatorName.actor(headers, peer) }
         return caller.map { .caller($0.name) } ?? .unauthenticated
     }
 
@@ -280,14 +287,7 @@ package struct RequestHandler: Sendable {
         var decoded: [(name: String, value: String)] = []
         decoded.reserveCapacity(encoded.count)
         for (name, value) in encoded {
-            guard let text = PercentDecoding.decode(value) else {
-                throw .invalid([
-                    Violation(
-                        field: name, rule: "encoding",
-                        message: "The path parameter `\(name)` is not valid percent-encoded UTF-8.")
-                ])
-            }
-            decoded.append((name, text))
+            decoded.append((name, try PercentDecoding.decode(value, of: name, "The path parameter `\(name)`")))
         }
         return decoded
     }

@@ -1,11 +1,10 @@
 import Domain
-import HTTPTypes
 import NIOCore
 
 /// What a handler gets to see of a request: decoded, bounded and authenticated.
 package struct RequestInput: Sendable {
     package let requestID: String
-    let headers: HTTPFields
+    let headers: RequestHeaders
     let preferences: PreferHeader
     /// Path parameters in the order of the path, percent-decoded.
     let parameters: [(name: String, value: String)]

@@ -6,17 +6,12 @@ extension TraceParent {
     /// The trace that a client says its request belongs to; nil unless it says so once, in a form that is valid.
     ///
     /// Source: W3C Trace Context, sections 3.2 and 3.3.1
-    init?(_ headers: HTTPFields) {
+    init?(_ headers: RequestHeaders) {
         let parents = headers[values: .traceparent]
         guard parents.count == 1, let text = parents.first else { return nil }
         let states = headers[values: .tracestate]
         self.init(text, state: states.isEmpty ? nil : states.joined(separator: ","))
     }
-}
-
-extension HTTPField.Name {
-    static let traceparent = HTTPField.Name("traceparent") ?? .via
-    static let tracestate = HTTPField.Name("tracestate") ?? .via
 }
 
 extension AccessRecord {

@@ -17,8 +17,11 @@ package enum Base64 {
     ///
     /// - Parameter text: The encoded text.
     /// - Returns: The bytes, or nil if the text is anything else.
-    package static func decode(_ text: String) -> [UInt8]? {
-        var text = text
+    package static func decode(_ text: String) -> [UInt8]? { decode(text.utf8) }
+
+    /// Decodes text given as UTF-8; see the other form.
+    package static func decode(_ utf8: String.UTF8View) -> [UInt8]? {
+        var text = String(utf8)
         return text.withUTF8 { text in
             guard text.count % 4 == 0 else { return nil }
             let paddingCount = text.suffix(2).reversed().prefix { $0 == padding }.count

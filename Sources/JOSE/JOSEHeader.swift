@@ -57,7 +57,7 @@ package struct JOSEHeader: Sendable, Equatable {
         } catch {
             throw .invalidHeader
         }
-        guard members["alg"]?.string == Self.algorithm else { throw .unsupportedAlgorithm }
+        guard members["alg"]?.string == UntrustedText(Self.algorithm) else { throw .unsupportedAlgorithm }
         guard members["crit"] == nil else { throw .criticalHeader }
         keyID = try Self.string(members["kid"])
         type = try Self.string(members["typ"])
@@ -68,7 +68,7 @@ package struct JOSEHeader: Sendable, Equatable {
     private static func string(_ value: JSONSlice?) throws(JOSEError) -> String? {
         guard let value else { return nil }
         guard let string = value.string else { throw .invalidHeader }
-        return string
+        return string.streamSafe
     }
 
     private static func certificates(_ value: JSONSlice) throws(JOSEError) -> [[UInt8]] {
@@ -76,7 +76,9 @@ package struct JOSEHeader: Sendable, Equatable {
             throw .invalidCertificateChain
         }
         return try elements.map { (element) throws(JOSEError) in
-            guard let der = element.string.flatMap(Base64.decode), !der.isEmpty else { throw .invalidCertificateChain }
+            guard let der = (element.string?.utf8).flatMap(Base64.decode), !der.isEmpty else {
+                throw .invalidCertificateChain
+            }
             return der
         }
     }

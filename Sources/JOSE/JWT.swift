@@ -22,12 +22,12 @@ package struct JWTClaims: Sendable, Equatable {
     /// `nbf`: before this the token is not to be accepted; written in whole seconds, fractions cut.
     package var notBefore: Date?
     /// All other claims by name.
-    package var others: [String: JSONValue]
+    package var others: [UntrustedText: JSONValue]
 
     /// Claims to sign.
     package init(
         issuer: String? = nil, audience: [String] = [], issuedAt: Date? = nil, expiresAt: Date? = nil,
-        others: [String: JSONValue] = [:]
+        others: [UntrustedText: JSONValue] = [:]
     ) {
         self.issuer = issuer
         self.audience = audience
@@ -39,8 +39,7 @@ package struct JWTClaims: Sendable, Equatable {
     /// Reads the payload of a JWT.
     ///
     /// - Parameter payload: One JSON object.
-    /// - Throws: ``JOSEError/invalidClaims`` for anything else, for registered claims of the wrong type, and where two names are
-    ///   the same to Unicode (canonically equivalent), of which only one could be kept.
+    /// - Throws: ``JOSEError/invalidClaims`` for anything else, and for registered claims of the wrong type.
     package init(parsing payload: [UInt8]) throws(JOSEError) {
         let members: JSONMembers
         do throws(JSONError) {
@@ -51,15 +50,12 @@ package struct JWTClaims: Sendable, Equatable {
         self.init()
         for (name, value) in members {
             switch name {
-            case "iss": issuer = try Self.required(value.string)
+            case "iss": issuer = try Self.required(value.string?.streamSafe)
             case "aud": audience = try Self.audience(value)
             case "iat": issuedAt = try Self.date(value)
             case "exp": expiresAt = try Self.date(value)
             case "nbf": notBefore = try Self.date(value)
-            default:
-                guard others.updateValue(try Self.required(value.value), forKey: name) == nil else {
-                    throw .invalidClaims
-                }
+            default: others[name] = try Self.required(value.value)
             }
         }
     }
@@ -77,13 +73,16 @@ package struct JWTClaims: Sendable, Equatable {
             } else if !audience.isEmpty {
                 writer.member("aud", audience)
             }
-            for (name, value) in others.sorted(by: { $0.key < $1.key }) { writer.member(name, value) }
+            for (name, value) in others.sorted(by: { $0.key < $1.key }) {
+                writer.name(name)
+                writer.value(value)
+            }
         }
         return writer.bytes
     }
 
     /// Another claim, if it is there and is text.
-    package func text(_ name: String) -> String? { others[name]?.string }
+    package func text(_ name: UntrustedText) -> String? { others[name]?.string }
 
     private static func required<Value>(_ value: Value?) throws(JOSEError) -> Value {
         guard let value else { throw .invalidClaims }
@@ -91,8 +90,8 @@ package struct JWTClaims: Sendable, Equatable {
     }
 
     private static func audience(_ value: JSONSlice) throws(JOSEError) -> [String] {
-        if let single = value.string { return [single] }
-        return try required(value.array).map { (element) throws(JOSEError) in try required(element.string) }
+        if let single = value.string { return [single.streamSafe] }
+        return try required(value.array).map { (element) throws(JOSEError) in try required(element.string?.streamSafe) }
     }
 
     /// Reads a NumericDate, which may have a fraction.

@@ -20,7 +20,7 @@ package struct JSONError: Error, Sendable, Equatable {
         /// A string is not valid UTF-8 (RFC 3629).
         case invalidUTF8
         /// An object names the same member twice; the associated value is the name with its escapes resolved.
-        case duplicateKey(String)
+        case duplicateKey(UntrustedText)
         /// Arrays and objects are nested deeper than the caller allows.
         case depthExceeded
         /// Something other than white space follows the value.
@@ -47,7 +47,7 @@ extension JSONError: CustomStringConvertible {
 extension JSONError.Reason: CustomStringConvertible {
     /// The phrase without the position.
     ///
-    /// A long duplicate name is cut, because it comes from outside.
+    /// A duplicate name is cut and escaped, because it comes from outside.
     package var description: String {
         switch self {
         case .unexpectedEnd: "unexpected end of the document"
@@ -57,7 +57,7 @@ extension JSONError.Reason: CustomStringConvertible {
         case .loneSurrogate: "lone surrogate"
         case .controlCharacterInString: "unescaped control character in a string"
         case .invalidUTF8: "invalid UTF-8"
-        case .duplicateKey(let key): "duplicate key \(String(key.prefix(64)).debugDescription)"
+        case .duplicateKey(let key): "duplicate key \(key)"
         case .depthExceeded: "nesting too deep"
         case .trailingData: "data after the end of the document"
         case .notAnObject: "the document is not an object"

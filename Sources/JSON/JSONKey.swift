@@ -68,7 +68,7 @@ extension JSONCursor {
     }
 
     private func duplicate(_ key: JSONKey) -> JSONError {
-        let name = withName(key) { String(decoding: $0, as: UTF8.self) }
+        let name = withName(key) { UntrustedText(decoding: $0) }
         return JSONError(.duplicateKey(name), offset: key.range.lowerBound - 1)
     }
 

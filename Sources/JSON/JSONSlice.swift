@@ -16,7 +16,7 @@ package struct JSONSlice: Sendable {
     package var rawBytes: ArraySlice<UInt8> { bytes[range] }
 
     /// The string with its escapes resolved.
-    package var string: String? {
+    package var string: UntrustedText? {
         guard kind == .string else { return nil }
         let content = (range.lowerBound + 1)..<(range.upperBound - 1)
         let isEscaped = bytes.withUnsafeBufferPointer { $0[content].contains(ASCII.backslash) }
@@ -73,11 +73,11 @@ package struct JSONSlice: Sendable {
     }
 
     /// The content of a string or name, whose place excludes the quotes.
-    static func text(of bytes: [UInt8], _ range: Range<Int>, isEscaped: Bool) -> String {
+    static func text(of bytes: [UInt8], _ range: Range<Int>, isEscaped: Bool) -> UntrustedText {
         bytes.withUnsafeBufferPointer { buffer in
             let written = UnsafeBufferPointer(rebasing: buffer[range])
             return isEscaped
-                ? String(decoding: JSONText.unescape(written), as: UTF8.self) : String(decoding: written, as: UTF8.self)
+                ? UntrustedText(decoding: JSONText.unescape(written)) : UntrustedText(decoding: written)
         }
     }
 }
@@ -105,11 +105,11 @@ package struct JSONMembers: Sendable {
     package var rawBytes: ArraySlice<UInt8> { bytes[range] }
 
     /// The names, with escapes resolved.
-    package var keys: [String] { spans.map(key) }
+    package var keys: [UntrustedText] { spans.map(key) }
 
     /// The value of the member with this name, or nil if there is none.
     ///
-    /// Names are compared byte by byte, without Unicode normalisation.
+    /// Names are compared byte by byte, without Unicode normalisation. `key`: a name of ours.
     package subscript(_ key: String) -> JSONSlice? {
         var wanted = key
         let found = wanted.withUTF8 { wanted in
@@ -127,7 +127,7 @@ package struct JSONMembers: Sendable {
         return found.map { slice(spans[$0]) }
     }
 
-    private func key(_ span: Span) -> String {
+    private func key(_ span: Span) -> UntrustedText {
         JSONSlice.text(of: bytes, span.key, isEscaped: span.keyIsEscaped)
     }
 
@@ -140,7 +140,7 @@ extension JSONMembers: RandomAccessCollection {
     package var startIndex: Int { 0 }
     package var endIndex: Int { spans.count }
 
-    package subscript(position: Int) -> (key: String, value: JSONSlice) {
+    package subscript(position: Int) -> (key: UntrustedText, value: JSONSlice) {
         (key(spans[position]), slice(spans[position]))
     }
 }

@@ -1,5 +1,7 @@
 /// A JSON document as a tree, for bodies that are small or built by hand; large payloads are better left to
 /// ``JSONScanner``.
+///
+/// Reading makes names and text stream-safe (``UntrustedText/streamSafe``), so that a tree is safe to compare and to hash.
 package enum JSONValue: Sendable, Equatable {
     case null
     case bool(Bool)
@@ -115,8 +117,8 @@ extension JSONCursor {
 
     private func text(_ range: Range<Int>, isEscaped: Bool) -> String {
         let written = UnsafeBufferPointer(rebasing: bytes[range])
-        return isEscaped
-            ? String(decoding: JSONText.unescape(written), as: UTF8.self) : String(decoding: written, as: UTF8.self)
+        let text = isEscaped ? UntrustedText(decoding: JSONText.unescape(written)) : UntrustedText(decoding: written)
+        return text.streamSafe
     }
 }
 

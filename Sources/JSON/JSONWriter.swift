@@ -67,6 +67,14 @@ package struct JSONWriter: Sendable {
         followsName = true
     }
 
+    /// Writes a name that came from outside.
+    package mutating func name(_ name: UntrustedText) { self.name(name.written) }
+
+    /// Splices in a member whose name came from outside; see ``raw(_:)``.
+    package mutating func memberRaw(_ name: UntrustedText, _ json: some Sequence<UInt8>) {
+        memberRaw(name.written, json)
+    }
+
     package mutating func member(_ name: String, _ value: some JSONWritable) {
         self.name(name)
         self.value(value)
@@ -220,4 +228,8 @@ extension Array: JSONWritable where Element: JSONWritable {
             for element in self { writer.value(element) }
         }
     }
+}
+
+extension UntrustedText: JSONWritable {
+    package func write(to writer: inout JSONWriter) { writer.value(written) }
 }

@@ -87,10 +87,10 @@ extension StoreKitRequest {
     }
 
     /// What the feature wants to know.
-    fileprivate var claims: [String: JSONValue] {
+    fileprivate var claims: [UntrustedText: JSONValue] {
         switch self {
         case .promotionalOffer(let product, let offer, let transaction):
-            var claims: [String: JSONValue] = ["productId": .string(product), "offerIdentifier": .string(offer)]
+            var claims: [UntrustedText: JSONValue] = ["productId": .string(product), "offerIdentifier": .string(offer)]
             claims["transactionId"] = transaction.map(JSONValue.string)
             return claims
         case .introductoryOffer(let product, let isAllowed, let transaction):

@@ -126,6 +126,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
             if pipeline.isReadingRequest { refuse(.malformed, context) }
         case HTTPParserError.headerOverflow: refuse(.headerTooLarge, context)
         case HTTPParserError.invalidVersion: refuse(.unknownVersion, context)
+        case RequestFault.characters(let field): refuse(.characters(of: field), context)
         case is HTTPParserError, is HTTP1TypeConversionError, is RequestFault: refuse(.malformed, context)
         default: context.fireErrorCaught(error)
         }
@@ -231,7 +232,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Tells a client that waits for leave to send its body to go on, once that is what comes next.
     private func giveLeaveToSend(_ context: ChannelHandlerContext) {
-        guard let held, held.body == nil, held.head.headerFields[.expect]?.lowercased() == "100-continue" else {
+        guard let held, held.body == nil, held.head.headerFields[.expect]?.utf8.matches("100-continue") == true else {
             return
         }
         context.writeAndFlush(wrapOutboundOut(.head(HTTPResponse(status: .continue))), promise: nil)
@@ -293,9 +294,9 @@ extension HTTPRequest {
     /// Besides a client that says so, this is a request to go on in another protocol: NIO's decoder stops reading HTTP
     /// after one, though nothing here ever switches. HTTP clients that offer HTTP/2 on a plain connection send it.
     fileprivate var isLastOnItsConnection: Bool {
-        let options = headerFields[.connection]?.lowercased().split(separator: ",").map {
-            $0.drop { $0 == " " }.prefix { $0 != " " }
+        let options = headerFields[.connection]?.utf8.split(separator: UInt8(ascii: ",")).map {
+            $0.drop { $0 == UInt8(ascii: " ") }.prefix { $0 != UInt8(ascii: " ") }
         }
-        return options?.contains("close") == true || headerFields[.upgrade] != nil || method == .connect
+        return options?.contains { $0.matches("close") } == true || headerFields[.upgrade] != nil || method == .connect
     }
 }

@@ -22,11 +22,24 @@ struct Refusal: Error, Equatable {
     /// The request is of another HTTP than 1.x.
     static let unknownVersion = Refusal(status: .httpVersionNotSupported)
 
+    /// A field that decides how the connection is read contains more than visible ASCII, spaces and tabs.
+    ///
+    /// `field`: one of our names, so that nothing of the request is in the response.
+    static func characters(of field: String) -> Refusal {
+        Refusal(
+            status: .badRequest,
+            detail: "The header field `\(field)` may contain tab and U+0020 to U+007E only.")
+    }
+
     let status: HTTPResponse.Status
+    /// What is wrong and where; nil where the status says it all.
+    var detail: String?
 
     /// The body of the answer.
     var body: ByteBuffer {
-        ByteBuffer(string: #"{"type":"about:blank","title":"\#(status.reasonPhrase)","status":\#(status.code)}"#)
+        let detail = detail.map { #","detail":"\#($0)""# } ?? ""
+        return ByteBuffer(
+            string: #"{"type":"about:blank","title":"\#(status.reasonPhrase)","status":\#(status.code)\#(detail)}"#)
     }
 
     /// The head of the answer, which is the last on its connection.

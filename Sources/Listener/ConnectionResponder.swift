@@ -16,16 +16,10 @@ final class ConnectionResponder: ChannelInboundHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart
 
-    /// The longest body of a request that is worked on by the event loop, in bytes.
-    ///
-    /// What is done for a request grows with its body, such as the signatures to verify, and an event loop that does it serves
-    /// nobody else meanwhile.
-    static let maximumBodyBytes = 32 << 10
-
     /// A request of which the last byte has arrived.
     private struct WholeRequest {
         let request: Request
-        let isLong: Bool
+        let bodyBytes: Int
     }
 
     /// How far the answer to a request is that was begun.
@@ -74,7 +68,7 @@ final class ConnectionResponder: ChannelInboundHandler {
             waiting.append(
                 WholeRequest(
                     request: Request(head: arrived.head, body: RequestBody(buffer: body)),
-                    isLong: body.readableBytes > Self.maximumBodyBytes))
+                    bodyBytes: body.readableBytes))
             answerNext(context)
         }
     }
@@ -124,7 +118,7 @@ final class ConnectionResponder: ChannelInboundHandler {
 
     private func answerNext(_ context: ChannelHandlerContext) {
         guard progress == nil, let next = waiting.popFirst() else { return }
-        let (respond, connection, channel) = (respond, connection, context.channel)
+        let (respond, connection, channel, executor) = (respond, connection, context.channel, executor)
         let mine = NIOLoopBound((handler: self, context: context), eventLoop: context.eventLoop)
         progress = .answering(nil)
         begun += 1
@@ -132,8 +126,8 @@ final class ConnectionResponder: ChannelInboundHandler {
         // Begins at once and on this thread: many requests wait for nothing.
         let task = Task.immediate(executorPreference: executor) {
             let response =
-                if next.isLong {
-                    await withTaskExecutorPreference(globalConcurrentExecutor) {
+                if next.bodyBytes > EventLoopExecutor.maximumBodyBytes {
+                    await withTaskExecutorPreference(executor.executor(ofBodyBytes: next.bodyBytes)) {
                         await respond(next.request, channel, connection)
                     }
                 } else {

@@ -6,14 +6,24 @@ import Synchronization
 /// A task that prefers it comes back to the event loop after each wait, and runs beside no other of the same loop; so do its
 /// child tasks and the actors that it calls.
 final class EventLoopExecutor: TaskExecutor {
+    /// The longest body of a request that is worked on by the event loop, in bytes.
+    ///
+    /// The work on a request grows with its body, and the event loop serves no other connection meanwhile.
+    static let maximumBodyBytes = 32 << 10
+
     private let turns: EventLoopTurns.Turn
+    private let longRequests: LongRequestExecutor
     private let limiter: RequestLimiter
 
     /// `limiter`: told how long what comes from elsewhere, such as Apple's answers, waits for the event loop.
-    init(_ turns: EventLoopTurns.Turn, _ limiter: RequestLimiter) {
-        self.turns = turns
+    init(_ turns: EventLoopTurns, _ eventLoop: any EventLoop, _ limiter: RequestLimiter) {
+        self.turns = turns[eventLoop]
+        longRequests = turns.longRequests
         self.limiter = limiter
     }
+
+    /// Runs the work on a request with a body of so many bytes.
+    func executor(ofBodyBytes count: Int) -> any TaskExecutor { count > Self.maximumBodyBytes ? longRequests : self }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
@@ -99,6 +109,8 @@ package final class EventLoopTurns: Sendable {
         }
     }
 
+    /// Runs the requests that would take too long a turn.
+    let longRequests = LongRequestExecutor()
     private let turns = Mutex<[ObjectIdentifier: Turn]>([:])
 
     package init() {}

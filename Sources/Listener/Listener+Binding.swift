@@ -164,7 +164,7 @@ extension Listener {
             try pipeline.addHandler(
                 ConnectionResponder(
                     AcceptedConnection(peerRecord: peer, slot: guarding.slot), respond,
-                    on: EventLoopExecutor(turns[channel.eventLoop], limiter), connections, logger))
+                    on: EventLoopExecutor(turns, channel.eventLoop, limiter), connections, logger))
         }
     }
 

@@ -9,6 +9,8 @@ enum RequestFault: Error, Equatable {
     case host
     /// The body is in another transfer coding than `chunked`, or in one that its version does not know.
     case transferCoding
+    /// A field that decides how the connection is read contains more than tab and U+0020 to U+007E.
+    case characters(field: String)
 }
 
 /// Refuses the requests that another reader of the same bytes, such as a proxy in front, could take for something else.
@@ -46,18 +48,29 @@ final class RequestForm: ChannelInboundHandler, RemovableChannelHandler {
         var hosts = 0
         var codings = 0
         for (name, value) in head.headers {
-            if name.utf8.count == 4, name.lowercased() == "host" {
+            guard let field = readFields.first(where: { name.utf8.matches($0) }) else { continue }
+            guard value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) else {
+                return .characters(field: field.description)
+            }
+            if name.utf8.matches("host") {
                 hosts += 1
                 guard value.utf8.allSatisfy(isInHost) else { return .host }
-            } else if name.utf8.count == 17, name.lowercased() == "transfer-encoding" {
+            } else if name.utf8.matches("transfer-encoding") {
                 codings += 1
-                guard value.lowercased() == "chunked" else { return .transferCoding }
+                guard value.utf8.matches("chunked") else { return .transferCoding }
             }
         }
         guard codings == 0 || codings == 1 && isCurrent else { return .transferCoding }
         guard hosts == 1 || hosts == 0 && !isCurrent else { return .host }
         return nil
     }
+
+    /// The fields that the handlers from here to the responder read, in lower case.
+    ///
+    /// Those behind take their values for strings, and Unicode makes some strings cost the square of their length.
+    private static let readFields: [StaticString] = [
+        "connection", "content-length", "expect", "host", "transfer-encoding", "upgrade",
+    ]
 
     /// Whether a byte may stand in a host with its port.
     ///
@@ -68,6 +81,17 @@ final class RequestForm: ChannelInboundHandler, RemovableChannelHandler {
             UInt8(ascii: "0")...UInt8(ascii: "9"):
             true
         default: "-._~%!$&'()*+,;=:[]".utf8.contains(byte)
+        }
+    }
+}
+
+extension Sequence<UInt8> {
+    /// Whether these are the bytes of a word of ours, without regard to the case of ASCII letters.
+    func matches(_ lowercased: StaticString) -> Bool {
+        lowercased.withUTF8Buffer { word in
+            elementsEqual(word) { byte, wanted in
+                (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 == wanted : byte == wanted
+            }
         }
     }
 }

@@ -249,7 +249,7 @@ package final class ConnectionSlot: Sendable {
     private func holder(of request: HTTPRequest, _ source: String, _ state: State) -> String? {
         guard limiter.isSharedByCaller else { return limiter.holder(request, source) }
         guard let caller = state.caller, limiter.isCrowded,
-            caller.credential == request.headerFields[.authorization].hashValue
+            caller.credential == Self.digest(request.headerFields[.authorization])
         else { return nil }
         return caller.name
     }
@@ -263,12 +263,20 @@ package final class ConnectionSlot: Sendable {
     package func belongs(to caller: String, showing authorization: String?) -> Bool {
         state.withLock { state in
             // By a hash, with a secret of the process: credentials are not kept.
-            state.caller = (authorization.hashValue, caller)
+            state.caller = (Self.digest(authorization), caller)
             guard limiter.isSharedByCaller, state.phase == .inside else { return true }
             guard limiter.pass(from: state.holder, to: caller) else { return false }
             state.holder = caller
             return true
         }
+    }
+
+    /// A hash of a field's bytes, with a secret of the process; a `String` would be normalised first.
+    private static func digest(_ field: String?) -> Int {
+        var hasher = Hasher()
+        guard var field else { return hasher.finalize() }
+        field.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+        return hasher.finalize()
     }
 
     /// Notes that a request is refused for want of a place; how long its answer is to wait, nil for not at all.

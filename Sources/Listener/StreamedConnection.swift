@@ -50,8 +50,8 @@ package final class StreamedConnection: Sendable {
     /// What it proves of its client; the same for all its requests.
     package var peer: ConnectionPeer { peerRecord.value }
 
-    /// Runs tasks on the connection's event loop.
-    package var taskExecutor: any TaskExecutor { executor }
+    /// Runs the work on a request with a body of so many bytes: the connection's event loop unless it would take too long.
+    package func taskExecutor(ofBodyBytes count: Int) -> any TaskExecutor { executor.executor(ofBodyBytes: count) }
 
     /// A place among the requests that are worked on, if there is one for this one.
     package func slot(for request: HTTPRequest) -> ConnectionSlot? {
@@ -209,7 +209,7 @@ extension Listener {
             prepare(channel).flatMap { peer in
                 let configuration = current.value
                 let connection = StreamedConnection(
-                    channel, peer, limiter, on: EventLoopExecutor(turns[channel.eventLoop], limiter), connections,
+                    channel, peer, limiter, on: EventLoopExecutor(turns, channel.eventLoop, limiter), connections,
                     configuration)
                 do {
                     try channel.pipeline.syncOperations.addHandler(StreamedConnectionGuard(connection, configuration))

@@ -39,8 +39,10 @@ enum LogText {
 
     /// Text without the control characters that could end the line or command a terminal.
     static func visible(_ text: String) -> String {
-        guard text.unicodeScalars.contains(where: isControl) else { return text }
-        return text.unicodeScalars.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
+        // More than that is cut from the line anyway.
+        let text = text.unicodeScalars.prefix(LineWriter.maximumLineBytes + 1)
+        guard text.contains(where: isControl) else { return String(text) }
+        return text.map { isControl($0) ? $0.escaped(asASCII: true) : String($0) }.joined()
     }
 
     private static func isControl(_ scalar: Unicode.Scalar) -> Bool {

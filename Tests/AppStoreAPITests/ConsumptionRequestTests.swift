@@ -27,7 +27,7 @@ struct ConsumptionRequestTests {
         func request(_ names: [String]) -> ConsumptionRequest {
             var request = ConsumptionRequest(
                 customerConsented: true, deliveryStatus: .delivered, sampleContentProvided: true)
-            for name in names { request.additional[name] = .string(name) }
+            for name in names { request.additional[UntrustedText(name)] = .string(name) }
             return request
         }
         #expect(request(names).serialized() == request(names.reversed()).serialized())

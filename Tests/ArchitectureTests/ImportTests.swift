@@ -19,7 +19,7 @@ struct ImportTests {
         "Postgres": ["CPostgres"],
         "Systemd": ["CSystemd", "ServiceLifecycle"],
         "AppStoreAPI": ["JSON"],
-        "AppReceipt": ["OpenSSL"],
+        "AppReceipt": ["JSON", "OpenSSL"],
         "TraceContext": ["Tracing"],
         "Domain": [],
         "KeyCustody": ["Domain", "JOSE", "JSON", "OpenSSL"],

@@ -53,6 +53,7 @@ struct CSVWriterTests {
     func `a client's header tells whether it would rather have a table`(accept: [String], isCSV: Bool) {
         var headers = HTTPFields()
         for value in accept { headers.append(HTTPField(name: .accept, value: value)) }
-        #expect(AcceptHeader(headers).prefers("text/csv", over: "application/json") == isCSV, "\(accept)")
+        #expect(
+            AcceptHeader(RequestHeaders(headers)).prefers("text/csv", over: "application/json") == isCSV, "\(accept)")
     }
 }

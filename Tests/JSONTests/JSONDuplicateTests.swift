@@ -13,8 +13,8 @@ struct JSONDuplicateTests {
             (#"{"😀":1,"\ud83d\ude00":2}"#, "😀", 10), (#"{"a":{"b":1},"c":[{"b":1}],"a":{}}"#, "a", 27),
         ])
     func duplicates(_ text: String, _ name: String, _ offset: Int) {
-        #expect(throws: JSONError(.duplicateKey(name), offset: offset)) { try check(text) }
-        #expect(throws: JSONError(.duplicateKey(name), offset: offset)) { try JSONValue(parsing: text) }
+        #expect(throws: JSONError(.duplicateKey(UntrustedText(name)), offset: offset)) { try check(text) }
+        #expect(throws: JSONError(.duplicateKey(UntrustedText(name)), offset: offset)) { try JSONValue(parsing: text) }
     }
 
     @Test("The same name in different objects is no repetition")

@@ -69,7 +69,7 @@ struct JSONFoundationComparisonTests {
             }
             accepted += 1
             #expect(members.count == theirs.count, place)
-            for (name, slice) in members { try compare(slice, theirs[name], place) }
+            for (name, slice) in members { try compare(slice, theirs[name.streamSafe], place) }
             let spliced = spliced(members)
             #expect(try same(JSONValue(parsing: spliced), theirs), place)
             #expect((try? JSONSerialization.jsonObject(with: Data(spliced))) is [String: Any], place)
@@ -82,14 +82,14 @@ struct JSONFoundationComparisonTests {
         let theirs = try #require(theirs, place)
         let ours = try #require(slice.value, place)
         #expect(same(ours, theirs), place)
-        #expect(slice.string == ours.string, place)
+        #expect(slice.string?.streamSafe == ours.string, place)
         #expect(slice.int64 == ours.int64, place)
         #expect(slice.double == ours.double, place)
         #expect(slice.bool == ours.bool, place)
         #expect(slice.isNull == (ours == .null), place)
         #expect(slice.array?.map(\.value) == ours.array, place)
         #expect(slice.object?.map(\.value.value) == ours.object?.members.map(\.value), place)
-        #expect(slice.object?.keys == ours.object?.members.map(\.key), place)
+        #expect(slice.object?.keys.map(\.streamSafe) == ours.object?.members.map(\.key), place)
         #expect(try JSONValue(parsing: Array(slice.rawBytes)) == ours, place)
     }
 

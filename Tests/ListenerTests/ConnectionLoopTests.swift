@@ -53,7 +53,7 @@ import Testing
         try await ListenerFixture.with(answering: Self.steps(behind: gate)) { fixture in
             let client = try await fixture.connect()
             for (count, isOnLoop) in [(0, true), (1, false)] {
-                let body = String(repeating: "x", count: ConnectionResponder.maximumBodyBytes + count)
+                let body = String(repeating: "x", count: EventLoopExecutor.maximumBodyBytes + count)
                 try await client.request("POST", "/", body: body)
                 #expect(
                     try await client.response().body == Array(repeating: "\(isOnLoop)", count: 4).joined(separator: " ")
@@ -82,7 +82,7 @@ import Testing
         let time = Mutex(NIODeadline.uptimeNanoseconds(1_000_000_000))
         let limiter = RequestLimiter(limit: 100, isSharedByCaller: true, logger: .quiet) { time.withLock(\.self) }
         let eventLoop = eventLoops.next()
-        let executor = EventLoopExecutor(EventLoopTurns()[eventLoop], limiter)
+        let executor = EventLoopExecutor(EventLoopTurns(), eventLoop, limiter)
         for count in 1...4 {
             #expect(!limiter.isCrowded)
             let block = Block()
@@ -163,7 +163,7 @@ import Testing
         try channel.pipeline.syncOperations.addHandler(
             ConnectionResponder(
                 AcceptedConnection(peerRecord: PeerRecord(), slot: guarding.slot), respond,
-                on: EventLoopExecutor(EventLoopTurns()[channel.eventLoop], limiter), connections, .quiet))
+                on: EventLoopExecutor(EventLoopTurns(), channel.eventLoop, limiter), connections, .quiet))
         channel.pipeline.fireChannelInactive()
         let request = HTTPRequest(method: .get, scheme: nil, authority: nil, path: "/")
         try channel.writeInbound(HTTPRequestPart.head(request))

@@ -14,7 +14,7 @@ package struct AdvancedCommerceSubscriptionChangeMetadataRequest: WireModel {
     /// An ISO 3166-1 alpha-3 country code.
     package var storefront: String?
     package var taxCode: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -36,7 +36,7 @@ package struct AdvancedCommerceSubscriptionChangeMetadataDescriptors: WireModel 
     /// At most 30 characters; the customer sees it.
     package var displayName: String?
     package var effective: AdvancedCommerceEffective?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -60,7 +60,7 @@ package struct AdvancedCommerceSubscriptionChangeMetadataItem: WireModel {
     package var effective: AdvancedCommerceEffective?
     /// What the item will be sold as; at most 128 characters.
     package var sku: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -84,7 +84,7 @@ package struct AdvancedCommerceSubscriptionPriceChangeRequest: WireModel {
     package var requestInfo: AdvancedCommerceRequestInfo?
     /// An ISO 3166-1 alpha-3 country code.
     package var storefront: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -106,7 +106,7 @@ package struct AdvancedCommerceSubscriptionPriceChangeItem: WireModel {
     package var price: Int64?
     /// Items whose prices change together with this one's; at most 128 characters each.
     package var dependentSKUs: [String]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -132,7 +132,7 @@ package struct AdvancedCommerceSubscriptionMigrateRequest: WireModel {
     /// The company's generic subscription.
     package var targetProductId: String?
     package var taxCode: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -155,7 +155,7 @@ package struct AdvancedCommerceSubscriptionMigrateDescriptors: WireModel {
     package var description: String?
     /// At most 30 characters; the customer sees it.
     package var displayName: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -175,7 +175,7 @@ package struct AdvancedCommerceSubscriptionMigrateItem: WireModel {
     package var displayName: String?
     /// The product in the company's own catalogue; at most 128 characters.
     package var sku: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -196,7 +196,7 @@ package struct AdvancedCommerceSubscriptionMigrateRenewalItem: WireModel {
     package var displayName: String?
     /// The product in the company's own catalogue; at most 128 characters.
     package var sku: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -27,7 +27,7 @@ package struct AdvancedCommerceSubscriptionModifyInAppRequest: WireModel {
     package var transactionId: String?
     /// `1`.
     package var version: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -57,7 +57,7 @@ package struct AdvancedCommerceSubscriptionModifyDescriptors: WireModel {
     /// At most 30 characters; the customer sees it.
     package var displayName: String?
     package var effective: AdvancedCommerceEffective?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -74,7 +74,7 @@ package struct AdvancedCommerceSubscriptionModifyDescriptors: WireModel {
 package struct AdvancedCommerceSubscriptionModifyPeriodChange: WireModel {
     package var effective: AdvancedCommerceEffective?
     package var period: AdvancedCommercePeriod?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -99,7 +99,7 @@ package struct AdvancedCommerceSubscriptionModifyAddItem: WireModel {
     package var proratedPrice: Int64?
     /// The product in the company's own catalogue; at most 128 characters.
     package var sku: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -132,7 +132,7 @@ package struct AdvancedCommerceSubscriptionModifyChangeItem: WireModel {
     package var reason: AdvancedCommerceReason?
     /// What the item will be sold as; at most 128 characters.
     package var sku: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -155,7 +155,7 @@ package struct AdvancedCommerceSubscriptionModifyChangeItem: WireModel {
 package struct AdvancedCommerceSubscriptionModifyRemoveItem: WireModel {
     /// The product in the company's own catalogue; at most 128 characters.
     package var sku: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -178,7 +178,7 @@ package struct AdvancedCommerceSubscriptionReactivateInAppRequest: WireModel {
     package var transactionId: String?
     /// `1`.
     package var version: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -198,7 +198,7 @@ package struct AdvancedCommerceSubscriptionReactivateInAppRequest: WireModel {
 package struct AdvancedCommerceSubscriptionReactivateItem: WireModel {
     /// The product in the company's own catalogue; at most 128 characters.
     package var sku: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -12,7 +12,7 @@ package struct AdvancedCommerceRequestInfo: WireModel {
     package var consistencyToken: String?
     /// A UUID; the same one again only when the outcome of a call is unknown.
     package var requestReferenceId: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -31,7 +31,7 @@ package struct AdvancedCommerceDescriptors: WireModel {
     package var description: String?
     /// At most 30 characters; the customer sees it.
     package var displayName: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -69,7 +69,7 @@ package struct AdvancedCommerceOffer: WireModel {
     /// In milliunits of the currency.
     package var price: Int64?
     package var reason: AdvancedCommerceOfferReason?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -19,7 +19,7 @@ package struct AdvancedCommerceTransactionInfo: WireModel {
     package var taxExclusivePrice: Int64?
     /// A decimal fraction such as `0.15`.
     package var taxRate: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -49,7 +49,7 @@ package struct AdvancedCommerceTransactionItem: WireModel {
     package var refunds: [AdvancedCommerceRefund]?
     /// UNIX milliseconds.
     package var revocationDate: Int64?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -74,7 +74,7 @@ package struct AdvancedCommerceRefund: WireModel {
     package var refundDate: Int64?
     package var refundReason: AdvancedCommerceRefundReason?
     package var refundType: AdvancedCommerceRefundType?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -98,7 +98,7 @@ package struct AdvancedCommerceRenewalInfo: WireModel {
     /// The one of the request that changed the subscription last.
     package var requestReferenceId: String?
     package var taxCode: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -124,7 +124,7 @@ package struct AdvancedCommerceRenewalItem: WireModel {
     /// In milliunits of the currency.
     package var price: Int64?
     package var priceIncreaseInfo: AdvancedCommercePriceIncreaseInfo?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -147,7 +147,7 @@ package struct AdvancedCommercePriceIncreaseInfo: WireModel {
     /// In milliunits of the currency.
     package var price: Int64?
     package var status: AdvancedCommercePriceIncreaseInfoStatus?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

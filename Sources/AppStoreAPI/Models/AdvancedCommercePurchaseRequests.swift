@@ -17,7 +17,7 @@ package struct AdvancedCommerceOneTimeChargeCreateRequest: WireModel {
     package var taxCode: String?
     /// `1`.
     package var version: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -44,7 +44,7 @@ package struct AdvancedCommerceOneTimeChargeItem: WireModel {
     package var sku: String?
     /// In milliunits of the currency.
     package var price: Int64?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -75,7 +75,7 @@ package struct AdvancedCommerceSubscriptionCreateRequest: WireModel {
     package var taxCode: String?
     /// `1`.
     package var version: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -106,7 +106,7 @@ package struct AdvancedCommerceSubscriptionCreateItem: WireModel {
     package var price: Int64?
     /// The product in the company's own catalogue; at most 128 characters.
     package var sku: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

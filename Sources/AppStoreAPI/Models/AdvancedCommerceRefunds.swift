@@ -14,7 +14,7 @@ package struct AdvancedCommerceRequestRefundRequest: WireModel {
     package var requestInfo: AdvancedCommerceRequestInfo?
     /// An ISO 3166-1 alpha-3 country code.
     package var storefront: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -39,7 +39,7 @@ package struct AdvancedCommerceRequestRefundItem: WireModel {
     package var refundType: AdvancedCommerceRefundType?
     /// Whether the customer loses access.
     package var revoke: Bool?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -61,7 +61,7 @@ package struct AdvancedCommerceRequestRefundResponse: WireModel {
     package var signedRenewalInfo: String?
     /// A compact JWS whose payload is a ``TransactionPayload``.
     package var signedTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -81,7 +81,7 @@ package struct AdvancedCommerceSubscriptionRevokeRequest: WireModel {
     package var requestInfo: AdvancedCommerceRequestInfo?
     /// An ISO 3166-1 alpha-3 country code.
     package var storefront: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -101,7 +101,7 @@ package struct AdvancedCommerceSubscriptionCancelRequest: WireModel {
     package var requestInfo: AdvancedCommerceRequestInfo?
     /// An ISO 3166-1 alpha-3 country code.
     package var storefront: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

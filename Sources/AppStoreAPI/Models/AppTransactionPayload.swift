@@ -29,7 +29,7 @@ package struct AppTransactionPayload: WireModel {
     package var appTransactionId: String?
     /// Where the app was got first.
     package var originalPlatform: PurchasePlatform?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -72,7 +72,7 @@ package struct PurchasePlatform: OpenValue {
 package struct AppTransactionInfoResponse: WireModel {
     /// A compact JWS whose payload is an ``AppTransactionPayload``.
     package var signedAppTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

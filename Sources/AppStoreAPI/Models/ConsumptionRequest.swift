@@ -12,7 +12,7 @@ package struct ConsumptionRequest: WireModel {
     /// In milliunits: 100,000 is 100 %.
     package var consumptionPercentage: Int32?
     package var refundPreference: RefundPreference?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -27,7 +27,7 @@ package struct ConsumptionRequest: WireModel {
     package init(
         customerConsented: Bool, deliveryStatus: DeliveryStatus, sampleContentProvided: Bool,
         consumptionPercentage: Int32? = nil, refundPreference: RefundPreference? = nil,
-        additional: [String: JSONValue] = [:]
+        additional: [UntrustedText: JSONValue] = [:]
     ) {
         self.customerConsented = customerConsented
         self.deliveryStatus = deliveryStatus

@@ -23,7 +23,7 @@ package struct ConsumptionRequestV1: WireModel {
     /// Whether a free sample, a trial or a description of the content came before the purchase.
     package var sampleContentProvided: Bool?
     package var userStatus: UserStatus?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

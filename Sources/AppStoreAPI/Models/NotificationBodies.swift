@@ -18,7 +18,7 @@ package struct NotificationHistoryRequest: WireModel {
     package var transactionId: String?
     /// True for those that have not reached the server, the ones that Apple still retries among them.
     package var onlyFailures: Bool?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -41,7 +41,7 @@ package struct NotificationHistoryResponse: WireModel {
     package var hasMore: Bool?
     /// 20 at most.
     package var notificationHistory: [NotificationHistoryResponseItem]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -60,7 +60,7 @@ package struct NotificationHistoryResponseItem: WireModel {
     package var signedPayload: String?
     /// 6 at most: the first and five repetitions.
     package var sendAttempts: [SendAttemptItem]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -77,7 +77,7 @@ package struct SendAttemptItem: WireModel {
     /// UNIX milliseconds.
     package var attemptDate: Int64?
     package var sendAttemptResult: SendAttemptResult?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -119,7 +119,7 @@ package struct SendAttemptResult: OpenValue {
 package struct SendTestNotificationResponse: WireModel {
     /// Asks for the status of the test, for six months at most.
     package var testNotificationToken: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -136,7 +136,7 @@ package struct CheckTestNotificationResponse: WireModel {
     package var signedPayload: String?
     /// 6 at most: the first and five repetitions.
     package var sendAttempts: [SendAttemptItem]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -6,7 +6,7 @@ package import JSON
 package struct ResponseBodyV2: WireModel {
     /// A compact JWS whose payload is a ``NotificationPayload``.
     package var signedPayload: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -35,7 +35,7 @@ package struct NotificationPayload: WireModel {
     package var externalPurchaseToken: ExternalPurchaseToken?
     /// With `RESCIND_CONSENT`.
     package var appData: AppData?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -69,7 +69,7 @@ package struct NotificationData: WireModel {
     package var status: SubscriptionStatus?
     /// With `CONSUMPTION_REQUEST`: what the customer gave as the reason.
     package var consumptionRequestReason: ConsumptionRequestReason?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -101,7 +101,7 @@ package struct Summary: WireModel {
     package var succeededCount: Int64?
     /// Subscriptions that could not be extended.
     package var failedCount: Int64?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -130,7 +130,7 @@ package struct ExternalPurchaseToken: WireModel {
     package var tokenType: String?
     /// UNIX milliseconds.
     package var tokenExpirationDate: Int64?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -153,7 +153,7 @@ package struct AppData: WireModel {
     package var environment: Environment?
     /// A compact JWS whose payload is an ``AppTransactionPayload``.
     package var signedAppTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -15,7 +15,7 @@ package struct PromotionalOfferSignatureV1: WireModel {
     package var offerIdentifier: String?
     /// A UUID in lower case.
     package var appAccountToken: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

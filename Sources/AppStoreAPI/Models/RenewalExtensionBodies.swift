@@ -11,7 +11,7 @@ package struct ExtendRenewalDateRequest: WireModel {
     package var extendReasonCode: ExtendReasonCode?
     /// At most 128 characters; the same one again when the outcome of a call is unknown.
     package var requestIdentifier: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -32,7 +32,7 @@ package struct ExtendRenewalDateResponse: WireModel {
     package var success: Bool?
     /// The new expiration date in UNIX milliseconds.
     package var effectiveDate: Int64?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -73,7 +73,7 @@ package struct MassExtendRenewalDateRequest: WireModel {
     package var storefrontCountryCodes: [String]?
     /// The subscription to extend.
     package var productId: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -92,7 +92,7 @@ package struct MassExtendRenewalDateRequest: WireModel {
 package struct MassExtendRenewalDateResponse: WireModel {
     /// The UUID of the request.
     package var requestIdentifier: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -115,7 +115,7 @@ package struct MassExtendRenewalDateStatusResponse: WireModel {
     package var succeededCount: Int64?
     /// Subscriptions that could not be extended; each has a notification of its own.
     package var failedCount: Int64?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -44,7 +44,7 @@ package struct RenewalInfoPayload: WireModel {
     /// Only of subscriptions with a commitment.
     package var commitmentInfo: RenewalCommitmentInfo?
     package var renewalBillingPlanType: RenewalBillingPlanType?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -87,7 +87,7 @@ package struct RenewalCommitmentInfo: WireModel {
     package var commitmentRenewalDate: Int64?
     /// In milliunits of the currency.
     package var commitmentRenewalPrice: Int64?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

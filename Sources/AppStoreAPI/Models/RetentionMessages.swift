@@ -15,7 +15,7 @@ package struct UploadMessageRequestBody: WireModel {
     package var headerPosition: HeaderPosition?
     /// 5 at most.
     package var bulletPoints: [BulletPoint]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -51,7 +51,7 @@ package struct UploadMessageImage: WireModel {
     package var imageIdentifier: String?
     /// At most 150 characters.
     package var altText: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -71,7 +71,7 @@ package struct BulletPoint: WireModel {
     package var imageIdentifier: String?
     /// At most 150 characters.
     package var altText: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -87,7 +87,7 @@ package struct BulletPoint: WireModel {
 /// Source: https://developer.apple.com/documentation/retentionmessaging/getmessagelistresponse
 package struct GetMessageListResponse: WireModel {
     package var messageIdentifiers: [GetMessageListResponseItem]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -103,7 +103,7 @@ package struct GetMessageListResponseItem: WireModel {
     /// The UUID under which it was uploaded.
     package var messageIdentifier: String?
     package var messageState: MessageState?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -137,7 +137,7 @@ package struct MessageState: OpenValue {
 package struct DefaultConfigurationRequest: WireModel {
     /// The UUID of an approved message.
     package var messageIdentifier: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -152,7 +152,7 @@ package struct DefaultConfigurationRequest: WireModel {
 package struct DefaultConfigurationResponse: WireModel {
     /// The UUID of a message.
     package var messageIdentifier: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -180,7 +180,7 @@ package struct ImageSize: OpenValue {
 /// Source: https://developer.apple.com/documentation/retentionmessaging/getimagelistresponse
 package struct GetImageListResponse: WireModel {
     package var imageIdentifiers: [GetImageListResponseItem]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -197,7 +197,7 @@ package struct GetImageListResponseItem: WireModel {
     package var imageIdentifier: String?
     package var imageState: ImageState?
     package var imageSize: ImageSize?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -8,7 +8,7 @@ package import JSON
 package struct PerformanceTestRequest: WireModel {
     /// Of a purchase in the sandbox.
     package var originalTransactionId: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -24,7 +24,7 @@ package struct PerformanceTestResponse: WireModel {
     package var config: PerformanceTestConfig?
     /// Asks for the results.
     package var requestId: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -46,7 +46,7 @@ package struct PerformanceTestConfig: WireModel {
     package var responseTimeThreshold: Int64?
     /// Per cent.
     package var successRateThreshold: Int32?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -74,7 +74,7 @@ package struct PerformanceTestResultResponse: WireModel {
     package var responseTimes: PerformanceTestResponseTimes?
     /// How many requests failed in which way.
     package var failures: [SendAttemptResult: Int32]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -113,7 +113,7 @@ package struct PerformanceTestResponseTimes: WireModel {
     package var p90: Int64?
     package var p95: Int64?
     package var p99: Int64?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -8,7 +8,7 @@ package import JSON
 package struct RealtimeURLRequest: WireModel {
     /// Where the App Store asks for a message; at most 256 characters.
     package var realtimeURL: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -23,7 +23,7 @@ package struct RealtimeURLRequest: WireModel {
 package struct RealtimeURLResponse: WireModel {
     /// At most 256 characters.
     package var realtimeURL: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -38,7 +38,7 @@ package struct RealtimeURLResponse: WireModel {
 package struct RealtimeRequestBody: WireModel {
     /// A compact JWS whose payload is a ``RealtimeRequestPayload``.
     package var signedPayload: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -61,7 +61,7 @@ package struct RealtimeRequestPayload: WireModel {
     /// UNIX milliseconds.
     package var signedDate: Int64?
     package var environment: Environment?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -11,7 +11,7 @@ package struct StatusResponse: WireModel {
     package var appAppleId: Int64?
     /// One for each subscription group in which the customer has or had a subscription.
     package var data: [SubscriptionGroupIdentifierItem]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -30,7 +30,7 @@ package struct SubscriptionGroupIdentifierItem: WireModel {
     package var subscriptionGroupIdentifier: String?
     /// The latest of each subscription in the group, by original transaction.
     package var lastTransactions: [LastTransactionsItem]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -50,7 +50,7 @@ package struct LastTransactionsItem: WireModel {
     package var signedTransactionInfo: String?
     /// A compact JWS whose payload is a ``RenewalInfoPayload``.
     package var signedRenewalInfo: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -8,7 +8,7 @@ package import JSON
 package struct TransactionInfoResponse: WireModel {
     /// A compact JWS whose payload is a ``TransactionPayload``.
     package var signedTransactionInfo: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -31,7 +31,7 @@ package struct HistoryResponse: WireModel {
     package var environment: Environment?
     /// Compact JWS whose payloads are ``TransactionPayload``s, 20 at most.
     package var signedTransactions: [String]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -66,7 +66,7 @@ package struct RefundHistoryResponse: WireModel {
     /// Asks for what follows this page, now or later.
     package var revision: String?
     package var hasMore: Bool?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -89,7 +89,7 @@ package struct RefundHistoryResponse: WireModel {
 package struct RefundLookupResponse: WireModel {
     /// Compact JWS whose payloads are ``TransactionPayload``s, 50 at most; empty without refunds.
     package var signedTransactions: [String]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -105,7 +105,7 @@ package struct OrderLookupResponse: WireModel {
     package var status: OrderLookupStatus?
     /// Compact JWS whose payloads are the ``TransactionPayload``s of the order; nil for an invalid one.
     package var signedTransactions: [String]?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -135,7 +135,7 @@ package struct OrderLookupStatus: OpenValue {
 package struct UpdateAppAccountTokenRequest: WireModel {
     /// A UUID, which replaces the one there was.
     package var appAccountToken: String?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -49,7 +49,7 @@ package struct TransactionPayload: WireModel {
     package var advancedCommerceInfo: AdvancedCommerceTransactionInfo?
     /// Only of subscriptions with a commitment.
     package var commitmentInfo: TransactionCommitmentInfo?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 
@@ -101,7 +101,7 @@ package struct TransactionCommitmentInfo: WireModel {
     /// In milliunits of the currency.
     package var commitmentPrice: Int64?
     package var totalBillingPeriods: Int32?
-    package var additional: [String: JSONValue] = [:]
+    package var additional: [UntrustedText: JSONValue] = [:]
 
     package init() {}
 

@@ -62,7 +62,9 @@ enum ExtensionRules {
     /// - Throws: 4000009, 4000010 or 4000011.
     static func single(_ members: JSONMembers) throws(AppleServiceError) -> (days: Int64, identifier: String) {
         let days = try days(members)
-        guard let identifier = members["requestIdentifier"]?.string, 1...longestIdentifier ~= identifier.count else {
+        guard let identifier = members["requestIdentifier"]?.string?.streamSafe,
+            1...longestIdentifier ~= identifier.count
+        else {
             throw .error(.invalidRequestIdentifier)
         }
         return (days, identifier)
@@ -73,8 +75,8 @@ enum ExtensionRules {
     /// - Throws: 4000009, 4000010, 4000011, 4000023, 4000027 or 4000028.
     static func mass(_ members: JSONMembers, of app: AppInEnvironment) throws(AppleServiceError) -> MassExtension {
         let days = try days(members)
-        let identifier = try massIdentifier(members["requestIdentifier"]?.string)
-        guard let productID = members["productId"]?.string, !productID.isEmpty else {
+        let identifier = try massIdentifier(members["requestIdentifier"]?.string?.streamSafe)
+        guard let productID = members["productId"]?.string?.streamSafe, !productID.isEmpty else {
             throw .error(.invalidProductId)
         }
         return MassExtension(
@@ -105,7 +107,7 @@ enum ExtensionRules {
         guard let list = value.array else { throw .error(.invalidStorefrontCountryCode) }
         guard !list.isEmpty else { throw .error(.invalidEmptyStorefrontCountryCodeList) }
         return try list.map { (element) throws(AppleServiceError) in
-            guard let code = element.string, CountryCodes.all.contains(code) else {
+            guard let code = element.string?.streamSafe, CountryCodes.all.contains(code) else {
                 throw .error(.invalidStorefrontCountryCode)
             }
             return code

@@ -141,7 +141,7 @@ struct NotificationFilter: Sendable {
 
     private static func text(_ value: JSONSlice?, _ error: APIErrorCode) throws(AppleServiceError) -> String? {
         guard let value, !value.isNull else { return nil }
-        guard let text = value.string else { throw .error(error) }
+        guard let text = value.string?.streamSafe else { throw .error(error) }
         return text
     }
 }

@@ -128,7 +128,7 @@ extension AppleService {
         let record = try state.withContent { content throws(AppleServiceError) in
             try content.world.purchaseToTie(identifier, of: inEnvironment(app))
         }
-        let token = try members(of: call)["appAccountToken"]?.string.flatMap { UUID(uuidString: $0) }
+        let token = (try members(of: call)["appAccountToken"]?.string?.streamSafe).flatMap { UUID(uuidString: $0) }
         guard let token else { throw .error(.invalidAppAccountTokenUUID) }
         state.withContent { $0.world.setAppAccountToken(token.uuidString.lowercased(), of: record) }
         return OutgoingResponse(status: 200)

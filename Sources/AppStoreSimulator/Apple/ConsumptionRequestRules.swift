@@ -51,7 +51,9 @@ enum ConsumptionRequestRules {
             throw .error(.invalidCustomerConsented)
         }
         try body.integer("accountTenure", in: 0...7, .invalidAccountTenure)
-        guard let token = body.value("appAccountToken")?.string, token.isEmpty || UUID(uuidString: token) != nil else {
+        guard let token = body.value("appAccountToken")?.string?.streamSafe,
+            token.isEmpty || UUID(uuidString: token) != nil
+        else {
             throw .error(.invalidAppAccountToken)
         }
         try body.integer("consumptionStatus", in: 0...3, .invalidConsumptionStatus)
@@ -97,7 +99,7 @@ struct ConsumptionRequestBody {
     /// Checks that a required member is one of the strings.
     @discardableResult
     func string(_ name: String, in allowed: [String], _ error: APIErrorCode) throws(AppleServiceError) -> String {
-        guard let value = value(name)?.string, allowed.contains(value) else { throw .error(error) }
+        guard let value = value(name)?.string?.streamSafe, allowed.contains(value) else { throw .error(error) }
         return value
     }
 

@@ -38,13 +38,13 @@ struct ControlBody {
     }
 
     private func check(_ allowed: [String]) throws(ControlError) {
-        for name in members.keys where !allowed.contains(name) {
-            throw .invalid("there is no member \(name); there are \(allowed.joined(separator: ", "))")
+        for name in members.keys where !allowed.contains(where: { UntrustedText($0) == name }) {
+            throw .invalid("there is no member \(name.shortened); there are \(allowed.joined(separator: ", "))")
         }
     }
 
     func string(_ name: String) throws(ControlError) -> String? {
-        try optional(name, "a string") { $0.string }
+        try optional(name, "a string") { $0.string?.streamSafe }
     }
 
     func integer(_ name: String) throws(ControlError) -> Int64? {

@@ -47,7 +47,7 @@ extension ControlService {
         ])
         var settings = MessagingSettings()
         if let list = body.members["automaticApproval"] {
-            let environments = list.array?.map { $0.string.flatMap(SimulatedEnvironment.init) }
+            let environments = list.array?.map { $0.string.flatMap { SimulatedEnvironment(rawValue: $0.streamSafe) } }
             guard let environments, !environments.contains(nil) else {
                 throw .invalid("automaticApproval must be an array of Production and Sandbox")
             }

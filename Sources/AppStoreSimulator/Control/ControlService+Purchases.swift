@@ -51,7 +51,9 @@ extension ControlService {
         let purchase = TransactionPayload(members)
         // Reading is lenient; what did not survive it was of the wrong type.
         let understood = (try? JSONScanner.members(of: purchase.serialized()))?.keys ?? []
-        for name in members.keys where !understood.contains(name) { throw .invalid("\(name) has the wrong type") }
+        for name in members.keys where !understood.contains(name) {
+            throw .invalid("\(name.shortened) has the wrong type")
+        }
         return purchase
     }
 
@@ -99,7 +101,9 @@ extension ControlService {
             let details = AppTransactionPayload(members)
             // Reading is lenient; what did not survive it was of the wrong type.
             let understood = (try? JSONScanner.members(of: details.serialized()))?.keys ?? []
-            for name in members.keys where !understood.contains(name) { throw .invalid("\(name) has the wrong type") }
+            for name in members.keys where !understood.contains(name) {
+                throw .invalid("\(name.shortened) has the wrong type")
+            }
             try service.state.setAppTransaction(details, of: request.parameters[0], bundleID: request.parameters[1])
             return try service.appTransaction(request)
         },

@@ -31,13 +31,14 @@ package struct ReceivedAnswer: Sendable, Hashable {
             switch preference?.int64 {
             case Version1.grant: .grantFull
             case Version1.decline: .decline
-            default: preference?.string.map { RefundPreference(rawValue: $0) }
+            default: preference?.string.map { RefundPreference(rawValue: $0.streamSafe) }
             }
         consumed =
             body.value("consumptionPercentage")?.int64.map { Int32(clamping: $0) }
             ?? body.value("consumptionStatus")?.int64.flatMap { Version1.consumed[$0] }
         let delivery = body.value("deliveryStatus")
         isDelivered =
-            delivery?.int64.map { $0 == Version1.delivered } ?? (delivery?.string == DeliveryStatus.delivered.rawValue)
+            delivery?.int64.map { $0 == Version1.delivered }
+            ?? (delivery?.string?.streamSafe == DeliveryStatus.delivered.rawValue)
     }
 }

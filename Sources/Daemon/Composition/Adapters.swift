@@ -6,6 +6,7 @@ import Domain
 import Foundation
 import HTTPAPI
 import JOSE
+import JSON
 import KeyCustody
 import Logging
 import OpenSSL

@@ -118,9 +118,6 @@ extension StreamedConnection.RequestPhase {
 
 /// Asks the routes of HTTP what calls of gRPC ask.
 private struct CallTranslation: Sendable {
-    /// The longest body of a request that is worked on by the event loop, in bytes; as of a request of HTTP.
-    private static let maximumLoopBytes = 32 << 10
-
     private let handler: RequestHandler
 
     init(_ handler: RequestHandler) { self.handler = handler }
@@ -137,26 +134,22 @@ private struct CallTranslation: Sendable {
             return Self.answer(head.status, head.headerFields, Array(body.readableBytesView))
         }
         defer { slot.giveBack() }
-        let isLong = call.body.map { $0.count > Self.maximumLoopBytes } ?? false
-        let executor = isLong ? globalConcurrentExecutor : connection.taskExecutor
-        return await withTaskExecutorPreference(executor) {
-            let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: call.body ?? [])))
-            let response = await handler.respond(
-                to: request, from: channel, provenBy: PeerIdentity(connection.peer), slot: slot,
-                as: RequestHandler.Call(
-                    timeout: call.timeout,
-                    violations: call.faults.map { Violation(field: $0.field, rule: $0.rule, message: $0.message) }))
-            let body = CollectedBody()
-            do {
-                try await response.body.write(body)
-            } catch is CollectedBody.TooLong {
-                return Self.tooLarge
-            } catch {
-                // The REST face breaks its stream off then.
-                return Self.brokenOff
-            }
-            return Self.answer(response.status, response.headers, body.bytes)
+        let request = Request(head: head, body: RequestBody(buffer: ByteBuffer(bytes: call.body ?? [])))
+        let response = await handler.respond(
+            to: request, from: channel, provenBy: PeerIdentity(connection.peer), slot: slot,
+            as: RequestHandler.Call(
+                timeout: call.timeout,
+                violations: call.faults.map { Violation(field: $0.field, rule: $0.rule, message: $0.message) }))
+        let body = CollectedBody()
+        do {
+            try await response.body.write(body)
+        } catch is CollectedBody.TooLong {
+            return Self.tooLarge
+        } catch {
+            // The REST face breaks its stream off then.
+            return Self.brokenOff
         }
+        return Self.answer(response.status, response.headers, body.bytes)
     }
 
     private static func answer(_ status: HTTPResponse.Status, _ fields: HTTPFields, _ body: [UInt8]) -> RouteAnswer {

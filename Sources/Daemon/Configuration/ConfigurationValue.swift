@@ -32,9 +32,21 @@ struct ConfigurationValue<Value> {
     /// hexadecimal digits, a caller's token; or whether it is a URL that holds a password.
     private static func mayBeSecret(_ text: String) -> Bool {
         let pieces = text.split { !$0.isASCII || !($0.isLetter || $0.isNumber || "+/=".contains($0)) }
-        let holdsPassword = text.contains(/:\/\/[^\/]*:[^\/]*@/)
-        return text.contains("-----BEGIN") || text.hasPrefix("prs_") || holdsPassword
+        return text.contains("-----BEGIN") || text.hasPrefix("prs_") || holdsPassword(text)
             || pieces.contains { $0.count >= 40 }
+    }
+
+    /// Whether a text has `://`, and then a colon and behind it an `@` before the next slash.
+    ///
+    /// A regular expression for it takes the square of the text's length.
+    private static func holdsPassword(_ text: String) -> Bool {
+        let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        return segments.indices.dropFirst(2).contains { index in
+            guard segments[index - 1].isEmpty, segments[index - 2].last == UInt8(ascii: ":"),
+                let at = segments[index].lastIndex(of: UInt8(ascii: "@"))
+            else { return false }
+            return segments[index][..<at].contains(UInt8(ascii: ":"))
+        }
     }
 }
 

@@ -1,3 +1,4 @@
+import JSON
 import Yams
 
 /// Reads the text of the configuration file into elements.
@@ -14,6 +15,12 @@ struct YAMLDocument {
     /// - Throws: `ConfigurationError` when it is no YAML, or no table.
     init(text: String, file: String) throws(ConfigurationError) {
         let whole = ConfigurationOrigin.file(file)
+        // Yams and the reader of settings hash and compare keys as strings.
+        guard UntrustedText(text).checked != nil else {
+            throw ConfigurationError(problems: [
+                ConfigurationProblem(whole, "The file cannot be used: \(UntrustedText.longRunFault).")
+            ])
+        }
         let composed = try DuplicateKeys.compose(text, file: file)
         guard let node = composed.node else {
             throw ConfigurationError(problems: [ConfigurationProblem(whole, "The file is empty.")])

@@ -1,3 +1,5 @@
+import JSON
+
 /// Reads comma-separated values as they come: RFC 4180, strictly, in one pass, each record within a bound.
 ///
 /// Lines end with CRLF or LF. A record that breaks a rule is told with the line in which it begins, and reading goes on with
@@ -98,8 +100,9 @@ struct CSVReader {
     private mutating func endField() {
         size += 1
         // With an initialiser that repairs nothing: an id that is not UTF-8 is nobody's.
-        guard let text = String(validating: field, as: UTF8.self) else { return fail("it is not UTF-8") }
-        fields.append(text)
+        guard let text = UntrustedText(validating: field) else { return fail("it is not UTF-8") }
+        guard let checked = text.checked else { return fail(UntrustedText.longRunFault) }
+        fields.append(checked)
         field.removeAll(keepingCapacity: true)
         state = .fieldStart
         if size > maximumBytes { fail("the record is longer than \(maximumBytes) bytes") }

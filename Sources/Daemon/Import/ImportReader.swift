@@ -203,14 +203,14 @@ struct ImportReader {
             writer.object { writer in
                 for (name, value) in members where !value.isNull {
                     if name == "app", let text = value.string {
-                        app = text
+                        app = text.streamSafe
                     } else {
                         writer.memberRaw(name, value.rawBytes)
                     }
                 }
             }
             for name in columns.identity.sorted() {
-                if let text = members[name]?.string { hasher.add(name, text) }
+                if let text = members[name]?.string { hasher.add(name, text.streamSafe) }
             }
             return .success(ImportItem(app: app, json: writer.bytes, identity: hasher.finalize()))
         }

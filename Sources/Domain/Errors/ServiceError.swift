@@ -55,10 +55,18 @@ package struct ServiceError: Error, Sendable {
         self.user = user
     }
 
-    /// The error of a request that breaks rules: all of them at once.
+    /// The most violations that an error reports.
+    package static let maximumViolations = 100
+    /// The most fields that its message names.
+    private static let maximumNamedFields = 20
+
+    /// The error of a request that breaks rules: all of them at once, up to ``maximumViolations``.
     package static func invalid(_ violations: [Violation]) -> ServiceError {
-        let fields = violations.map(\.field).joined(separator: ", ")
-        return ServiceError(.invalidRequest, "The request breaks these rules: \(fields).", violations: violations)
+        var fields = violations.prefix(maximumNamedFields).map(\.field).joined(separator: ", ")
+        if violations.count > maximumNamedFields { fields += " and others" }
+        return ServiceError(
+            .invalidRequest, "The request breaks these rules: \(fields).",
+            violations: Array(violations.prefix(maximumViolations)))
     }
 
     /// The same failure, told of the delivery it befell.

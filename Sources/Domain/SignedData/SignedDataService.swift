@@ -55,6 +55,10 @@ package struct SignedDataService: Sendable {
         var entries: [Entry] = []
         // One after the other: a request must not fill the room for unknown chains, nor several threads.
         for item in items {
+            await Task.yield()
+            guard !Task.isCancelled, ContinuousClock.now < call.deadline else {
+                throw ServiceError(.deadlineExceeded, "The request took too long; send fewer items in one request.")
+            }
             entries.append(
                 Entry(
                     kind: item.kind,

@@ -135,7 +135,7 @@ extension FieldReader {
     }
 
     private var unknownFields: [Violation] {
-        body.keys.sorted().map {
+        body.keys.sorted().prefix(ServiceError.maximumViolations).map {
             Violation(
                 field: prefix + $0, rule: "unknownField", message: "`\(prefix)\($0)` \(unknownFieldProblem).")
         }
@@ -147,12 +147,13 @@ extension FieldReader {
 extension FieldReader {
     /// Notes a broken rule.
     package mutating func note(_ name: String, _ rule: String, _ message: String, _ error: AppleErrorName? = nil) {
-        violations.append(Violation(field: prefix + name, rule: rule, message: message, appleError: error))
+        note([Violation(field: prefix + name, rule: rule, message: message, appleError: error)])
     }
 
     /// Notes what was found elsewhere.
     package mutating func note(_ found: [Violation]) {
-        violations += found
+        // A request may break rules as often as it has fields; nobody reads all of that.
+        violations += found.prefix(max(0, ServiceError.maximumViolations - violations.count))
     }
 
     /// Runs a check and keeps what it throws.
@@ -162,7 +163,7 @@ extension FieldReader {
         do throws(ServiceError) {
             return try check()
         } catch {
-            if error.violations.isEmpty { refusal = refusal ?? error } else { violations += error.violations }
+            if error.violations.isEmpty { refusal = refusal ?? error } else { note(error.violations) }
             return nil
         }
     }

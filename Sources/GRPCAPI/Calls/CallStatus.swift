@@ -46,11 +46,12 @@ struct CallStatusWriter: Sendable {
 
     /// The status of an answer that is no success.
     func status(of answer: RouteAnswer) -> CallStatus {
-        guard let object = try? JSONScanner.members(of: answer.body), let name = object["code"]?.string else {
+        guard let object = try? JSONScanner.members(of: answer.body), let name = object["code"]?.string?.streamSafe
+        else {
             return CallStatus(code: .init(httpStatus: answer.status), message: "HTTP status \(answer.status).")
         }
         let code = Status.Code(name: name)
-        let message = object["detail"]?.string ?? object["title"]?.string ?? ""
+        let message = (object["detail"]?.string ?? object["title"]?.string)?.streamSafe ?? ""
         var details = WireWriter(capacity: 1024)
         details.field(1, int64: Int64(code.rawValue))
         details.field(2, text: message)
@@ -85,12 +86,13 @@ struct CallStatusWriter: Sendable {
         var info = WireWriter()
         info.field(1, text: problem["reason"]?.string ?? "")
         info.field(2, text: Self.domain)
-        var metadata: [(String, String)] = []
+        var metadata: [(String, UntrustedText)] = []
         for name in ["status", "owner", "user"] {
             if let text = problem[name]?.plainText { metadata.append((name, text)) }
         }
         for (name, value) in problem["apple"]?.object.map(Array.init) ?? [] {
             if let text = value.plainText {
+                let name = name.shortened
                 metadata.append(("apple" + name.prefix(1).uppercased() + name.dropFirst(), text))
             }
         }
@@ -111,7 +113,7 @@ struct CallStatusWriter: Sendable {
             one.field(1, text: violation["field"]?.string ?? "")
             one.field(2, text: violation["message"]?.string ?? "")
             // As reasons are written: in capitals.
-            let reason = violation["appleErrorName"]?.string ?? violation["rule"]?.string ?? ""
+            let reason = (violation["appleErrorName"]?.string ?? violation["rule"]?.string)?.streamSafe ?? ""
             one.field(3, text: Self.constant(reason))
             guard request.bytes.count + one.bytes.count < room - 64 else { break }
             request.field(1, bytes: one.bytes)
@@ -146,7 +148,7 @@ struct CallStatusWriter: Sendable {
 
 extension JSONSlice {
     /// A text or number as text.
-    fileprivate var plainText: String? { string ?? number?.text }
+    fileprivate var plainText: UntrustedText? { string ?? number.map { UntrustedText($0.text) } }
 }
 
 extension Status.Code {

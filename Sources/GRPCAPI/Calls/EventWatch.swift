@@ -44,10 +44,11 @@ struct EventWatch<Connection: GRPCConnection>: CallHandler {
                 return try await answers.end(CallStatus(code: .deadlineExceeded, message: "The call's time is over."))
             }
             let answer = await caller.ask(
-                message, method, metadata, call, query: [("wait", String(wait)), ("limit", String(Self.limit))])
+                message, method, metadata, call,
+                query: [("wait", UntrustedText(String(wait))), ("limit", UntrustedText(String(Self.limit)))])
             let requestID = answer.header("x-request-id")
             if let failure = caller.failure(answer) { return try await answers.end(failure, requestID: requestID) }
-            guard let page = caller.object(answer), let next = page["cursor"]?.string else {
+            guard let page = caller.object(answer), let next = page["cursor"]?.string?.streamSafe else {
                 return try await answers.end(
                     CallStatus(code: .internalError, message: "Internal error."), requestID: requestID)
             }

@@ -1,4 +1,5 @@
 import GRPCCore
+import JSON
 import NIOCore
 import Synchronization
 
@@ -17,11 +18,14 @@ struct HealthCalls<Connection: GRPCConnection>: Sendable {
     /// How often whoever watches is told of a change.
     private static var interval: Duration { .seconds(1) }
 
-    private let services: Set<String>
+    /// The most that is read of a service's name, in bytes.
+    private static var maximumNameBytes: Int { 256 }
+
+    private let services: Set<UntrustedText>
     private let readiness: SharedReadiness
 
     init(services: Set<String>, isReady: @escaping @Sendable () async -> Bool) {
-        self.services = services.union(["", "grpc.health.v1.Health"])
+        self.services = Set(services.map(UntrustedText.init(_:)) + ["", "grpc.health.v1.Health"])
         readiness = SharedReadiness(isReady, for: Self.interval)
     }
 
@@ -30,13 +34,14 @@ struct HealthCalls<Connection: GRPCConnection>: Sendable {
     }
 
     /// The service that is asked about; nil for a message that is none.
-    private static func service(_ message: [UInt8]) -> String? {
+    private static func service(_ message: [UInt8]) -> UntrustedText? {
         var reader = WireReader(message)
-        var service = ""
+        var service: UntrustedText = ""
         do {
             while let (number, value) = try reader.next() {
                 guard number == 1, case .bytes(let range) = value else { continue }
-                service = String(decoding: message[range], as: UTF8.self)
+                // A longer name is no service's.
+                service = UntrustedText(decoding: message[range].prefix(maximumNameBytes))
             }
         } catch { return nil }
         return service
@@ -48,7 +53,7 @@ struct HealthCalls<Connection: GRPCConnection>: Sendable {
         return writer.bytes
     }
 
-    private func status(of service: String) async -> UInt64 {
+    private func status(of service: UntrustedText) async -> UInt64 {
         guard services.contains(service) else { return ServingStatus.unknown }
         return await readiness.value() ? ServingStatus.serving : ServingStatus.notServing
     }

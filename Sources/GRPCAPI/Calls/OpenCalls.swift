@@ -13,6 +13,8 @@ package protocol GRPCConnection: Sendable {
     ///
     /// - Returns: whether there is room for them; if not, the call is to be refused.
     func hold(bytes change: Int) -> Bool
+    /// Runs the work on a message of so many bytes.
+    func taskExecutor(ofBodyBytes count: Int) -> any TaskExecutor
 }
 
 /// What is done about a call.

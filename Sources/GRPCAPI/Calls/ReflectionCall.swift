@@ -1,4 +1,5 @@
 import GRPCCore
+import JSON
 import NIOCore
 
 /// The numbers of `ServerReflectionRequest` and `ServerReflectionResponse`.
@@ -26,11 +27,14 @@ private enum Reflection {
 ///
 /// Source: reflection.proto of gRPC, version 1; the numbers are those of its messages.
 struct ReflectionCall<Connection: GRPCConnection>: CallHandler {
+    /// The longest question, in bytes.
+    private static var maximumQuestionBytes: Int { 4096 }
+
     static var path: String { "grpc.reflection.v1.ServerReflection/ServerReflectionInfo" }
 
     private let files: [ProtoFile]
-    private let places: [String: Int]
-    private let symbols: [String: Int]
+    private let places: [UntrustedText: Int]
+    private let symbols: [UntrustedText: Int]
     private let services: [String]
 
     let type = MethodDescriptor.RPCType.bidirectionalStreaming
@@ -38,10 +42,10 @@ struct ReflectionCall<Connection: GRPCConnection>: CallHandler {
     init(_ contract: ProtoContract, services: Set<String>) {
         files = contract.files
         self.services = services.union(["grpc.health.v1.Health", "grpc.reflection.v1.ServerReflection"]).sorted()
-        places = Dictionary(files.enumerated().map { ($1.name, $0) }) { first, _ in first }
-        var symbols: [String: Int] = [:]
+        places = Dictionary(files.enumerated().map { (UntrustedText($1.name), $0) }) { first, _ in first }
+        var symbols: [UntrustedText: Int] = [:]
         for (place, file) in files.enumerated() {
-            for symbol in file.symbols { symbols[symbol] = place }
+            for symbol in file.symbols { symbols[UntrustedText(symbol)] = place }
         }
         self.symbols = symbols
     }
@@ -61,30 +65,43 @@ struct ReflectionCall<Connection: GRPCConnection>: CallHandler {
         try await answers.end(.ok)
     }
 
-    /// The answer to one question; nil for a message that is none.
+    /// The answer to one question; nil for a message that is none, or longer than one.
     func answer(to message: [UInt8]) -> [UInt8]? {
+        guard message.count <= Self.maximumQuestionBytes else { return nil }
         var writer = WireWriter()
         writer.field(Reflection.Answer.original, bytes: message)
         var reader = WireReader(message)
+        // The last of several, as of all fields of a `oneof`.
+        var question: (number: Int, range: Range<Int>)?
         do {
             while let (number, value) = try reader.next() {
                 guard case .bytes(let range) = value else { continue }
-                let text = String(decoding: message[range], as: UTF8.self)
-                switch number {
-                case Reflection.Question.host: writer.field(Reflection.Answer.host, text: text)
-                case Reflection.Question.fileByName: tell(places[text], to: &writer)
-                case Reflection.Question.fileContainingSymbol: tell(symbols[text], to: &writer)
-                case Reflection.Question.fileContainingExtension: try tell(extension: message, range, to: &writer)
-                case Reflection.Question.allExtensionNumbersOfType: tellExtensions(of: text, to: &writer)
-                case Reflection.Question.listServices:
-                    writer.field(Reflection.Answer.services) { list in
-                        for service in services { list.field(1) { $0.field(1, text: service) } }
-                    }
-                default: break
+                if number == Reflection.Question.host {
+                    writer.field(Reflection.Answer.host, bytes: message[range])
+                } else {
+                    question = (number, range)
                 }
             }
+            if let question { try answer(question.number, message, question.range, to: &writer) }
         } catch { return nil }
         return writer.bytes
+    }
+
+    private func answer(
+        _ question: Int, _ message: [UInt8], _ range: Range<Int>, to writer: inout WireWriter
+    ) throws(WireReader.Malformed) {
+        let text = UntrustedText(decoding: message[range])
+        switch question {
+        case Reflection.Question.fileByName: tell(places[text], to: &writer)
+        case Reflection.Question.fileContainingSymbol: tell(symbols[text], to: &writer)
+        case Reflection.Question.fileContainingExtension: try tell(extension: message, range, to: &writer)
+        case Reflection.Question.allExtensionNumbersOfType: tellExtensions(of: text, to: &writer)
+        case Reflection.Question.listServices:
+            writer.field(Reflection.Answer.services) { list in
+                for service in services { list.field(1) { $0.field(1, text: service) } }
+            }
+        default: break
+        }
     }
 
     /// A file with all that it imports, each once.
@@ -96,23 +113,27 @@ struct ReflectionCall<Connection: GRPCConnection>: CallHandler {
             while let place = waiting.popLast() {
                 guard told.insert(place).inserted else { continue }
                 writer.field(1, bytes: files[place].bytes)
-                waiting += files[place].imports.compactMap { places[$0] }
+                waiting += files[place].imports.compactMap { places[UntrustedText($0)] }
             }
         }
     }
 
-    private func tell(extension message: [UInt8], _ range: Range<Int>, to writer: inout WireWriter) throws {
+    private func tell(extension message: [UInt8], _ range: Range<Int>, to writer: inout WireWriter)
+        throws(WireReader.Malformed)
+    {
         var reader = WireReader(message, in: range)
-        var (type, number) = ("", 0)
+        var (type, number): (UntrustedText, Int) = ("", 0)
         while let (field, value) = try reader.next() {
-            if field == 1, case .bytes(let range) = value { type = String(decoding: message[range], as: UTF8.self) }
+            if field == 1, case .bytes(let range) = value { type = UntrustedText(decoding: message[range]) }
             if field == 2, case .varint(let value) = value { number = Int(truncatingIfNeeded: value) }
         }
-        tell(files.firstIndex { $0.extensions.contains { $0 == (type, number) } }, to: &writer)
+        tell(
+            files.firstIndex { $0.extensions.contains { UntrustedText($0.message) == type && $0.number == number } },
+            to: &writer)
     }
 
-    private func tellExtensions(of type: String, to writer: inout WireWriter) {
-        let numbers = files.flatMap(\.extensions).filter { $0.message == type }.map(\.number)
+    private func tellExtensions(of type: UntrustedText, to writer: inout WireWriter) {
+        let numbers = files.flatMap(\.extensions).filter { UntrustedText($0.message) == type }.map(\.number)
         guard symbols[type] != nil else { return tellNothing(to: &writer) }
         writer.field(Reflection.Answer.extensionNumbers) { writer in
             writer.field(1, text: type)

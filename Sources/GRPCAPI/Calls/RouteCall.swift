@@ -21,11 +21,13 @@ struct RouteCaller<Connection: GRPCConnection>: Sendable {
     /// When nobody waits for the answer any more, the work on it is cancelled, as that for a client of the REST face that has gone.
     func ask(
         _ message: [UInt8], _ method: ProtoMethod, _ metadata: Metadata, _ call: OpenCall<Connection>,
-        query: [(name: String, value: String)] = []
+        query: [(name: String, value: UntrustedText)] = []
     ) async -> RouteAnswer {
-        let request = reader.request(message, method, metadata, query: query)
-        let (answer, channel, connection) = (answer, call.channel, call.connection)
-        let work = Task { await answer(request, channel, connection) }
+        let (answer, channel, connection, reader) = (answer, call.channel, call.connection, reader)
+        // Its cost grows with the message.
+        let work = Task(executorPreference: connection.taskExecutor(ofBodyBytes: message.count)) {
+            await answer(reader.request(message, method, metadata, query: query), channel, connection)
+        }
         call.whenCancelled { work.cancel() }
         return await withTaskCancellationHandler {
             await work.value

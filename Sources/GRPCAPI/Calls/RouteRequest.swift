@@ -55,7 +55,7 @@ struct RouteRequestReader {
     /// `query`: what is asked besides what the message says.
     func request(
         _ message: [UInt8], _ method: ProtoMethod, _ metadata: Metadata,
-        query added: [(name: String, value: String)] = []
+        query added: [(name: String, value: UntrustedText)] = []
     ) -> RouteRequest {
         var reader = MessageReader(contract)
         let type = contract.messages[method.input]
@@ -71,11 +71,11 @@ struct RouteRequestReader {
             switch field.place {
             case .path:
                 let text = texts.last ?? ""
-                if text.isEmpty { reader.note(field.jsonName, "required", "`\(field.jsonName)` is missing.") }
-                path.replace("{\(field.jsonName)}", with: URLText.encode(text.isEmpty ? "-" : text))
+                if text.utf8.isEmpty { reader.note(field.jsonName, "required", "`\(field.jsonName)` is missing.") }
+                path.replace("{\(field.jsonName)}", with: URLText.encode(text.utf8.isEmpty ? "-" : text))
             // Said to be nothing in particular, an enumeration is left out.
-            case .query: query += texts.filter { !$0.isEmpty || field.kind == .text }.map { (field.jsonName, $0) }
-            case .header: headers += texts.map { (field.jsonName.lowercased(), $0) }
+            case .query: query += texts.filter { !$0.utf8.isEmpty || field.kind == .text }.map { (field.jsonName, $0) }
+            case .header: headers += texts.map { (field.jsonName.lowercased(), $0.streamSafe) }
             case .prefer: preferences += zip(elements, texts).compactMap { Self.preference($0, $1) }
             case .body: break
             }
@@ -86,7 +86,7 @@ struct RouteRequestReader {
             headers.append(("content-type", "application/json"))
         }
         if let parsed { reader.noteUnknown(parsed, at: "") }
-        let pairs = query.map { "\(URLText.encode($0.name))=\(URLText.encode($0.value))" }
+        let pairs = query.map { "\(URLText.encode(UntrustedText($0.name)))=\(URLText.encode($0.value))" }
         return RouteRequest(
             method: method.route.method, target: pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))",
             headers: headers, body: body,
@@ -121,10 +121,10 @@ struct RouteRequestReader {
     }
 
     /// One of the preferences of RFC 7240: to be answered at once, or after so many seconds.
-    private static func preference(_ element: MessageReader.Element, _ text: String) -> String? {
+    private static func preference(_ element: MessageReader.Element, _ text: UntrustedText) -> String? {
         switch element {
         case .boolean(let isWanted): isWanted ? "respond-async" : nil
-        default: "wait=\(text)"
+        default: "wait=\(text.streamSafe)"
         }
     }
 }
@@ -132,7 +132,7 @@ struct RouteRequestReader {
 /// Percent-encoding of whatever is not unreserved (RFC 3986 section 2.3), so that nothing of a value is taken for what stands
 /// around it.
 enum URLText {
-    static func encode(_ text: String) -> String {
+    static func encode(_ text: UntrustedText) -> String {
         var encoded: [UInt8] = []
         let digits = Array("0123456789ABCDEF".utf8)
         for byte in text.utf8 {
@@ -154,17 +154,17 @@ enum URLText {
 enum CallTimeout {
     /// Nil where the client does not say, or in no form that there is.
     static func read(_ metadata: Metadata) -> Duration? {
-        guard let text = metadata[stringValues: "grpc-timeout"].first(where: { _ in true }), let unit = text.last,
-            (2...9).contains(text.utf8.count), text.dropLast().utf8.allSatisfy({ (0x30...0x39).contains($0) }),
-            let number = Int64(text.dropLast())
+        guard let text = metadata[stringValues: "grpc-timeout"].first(where: { _ in true }),
+            (2...9).contains(text.utf8.count), text.utf8.dropLast().allSatisfy({ (0x30...0x39).contains($0) }),
+            let unit = text.utf8.last, let number = Int64(Substring(text.utf8.dropLast()))
         else { return nil }
         switch unit {
-        case "H": return .seconds(number * 3600)
-        case "M": return .seconds(number * 60)
-        case "S": return .seconds(number)
-        case "m": return .milliseconds(number)
-        case "u": return .microseconds(number)
-        case "n": return .nanoseconds(number)
+        case UInt8(ascii: "H"): return .seconds(number * 3600)
+        case UInt8(ascii: "M"): return .seconds(number * 60)
+        case UInt8(ascii: "S"): return .seconds(number)
+        case UInt8(ascii: "m"): return .milliseconds(number)
+        case UInt8(ascii: "u"): return .microseconds(number)
+        case UInt8(ascii: "n"): return .nanoseconds(number)
         default: return nil
         }
     }

@@ -1,3 +1,5 @@
+import JSON
+
 /// A message of the contract, as its descriptor tells.
 struct ProtoMessage: Sendable {
     /// Messages of Google's that are written in a way of their own.
@@ -19,7 +21,7 @@ struct ProtoMessage: Sendable {
     /// The place in ``fields`` of the one that takes what no other does.
     let additional: Int?
     private let places: [Int: Int]
-    private let placesByName: [String: Int]
+    private let placesByName: [UntrustedText: Int]
 
     init(fullName: String, fields: [ProtoField], isMapEntry: Bool, isList: Bool) {
         self.fullName = fullName
@@ -35,7 +37,7 @@ struct ProtoMessage: Sendable {
             }
         places = Dictionary(fields.enumerated().map { ($1.number, $0) }) { first, _ in first }
         placesByName = Dictionary(
-            fields.enumerated().filter { !$1.isAdditional }.map { ($1.jsonName, $0) }
+            fields.enumerated().filter { !$1.isAdditional }.map { (UntrustedText($1.jsonName), $0) }
         ) { first, _ in first }
     }
 
@@ -43,7 +45,7 @@ struct ProtoMessage: Sendable {
     func place(ofNumber number: Int) -> Int? { places[number] }
 
     /// The place in ``fields`` of the one that a member of a JSON object becomes.
-    func place(ofMember name: String) -> Int? { placesByName[name] }
+    func place(ofMember name: UntrustedText) -> Int? { placesByName[name] }
 }
 
 /// A field of a message.
@@ -93,18 +95,18 @@ struct ProtoField: Sendable {
 struct ProtoEnum: Sendable {
     let fullName: String
     private let texts: [Int32: String]
-    private let numbers: [String: Int32]
+    private let numbers: [UntrustedText: Int32]
 
     init(fullName: String, values: [(number: Int32, text: String)]) {
         self.fullName = fullName
         texts = Dictionary(values.map { ($0.number, $0.text) }) { first, _ in first }
-        numbers = Dictionary(values.map { ($0.text, $0.number) }) { first, _ in first }
+        numbers = Dictionary(values.map { (UntrustedText($0.text), $0.number) }) { first, _ in first }
     }
 
     /// Nil for a number that nothing has.
     func text(of number: Int32) -> String? { texts[number] }
 
-    func number(of text: String) -> Int32? { numbers[text] }
+    func number(of text: UntrustedText) -> Int32? { numbers[text] }
 }
 
 /// A method and the route that it calls.

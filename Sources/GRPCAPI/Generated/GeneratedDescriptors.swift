@@ -3,7 +3,7 @@
 /// The contract as descriptors.
 enum GeneratedDescriptors {
     /// SHA-256 of what they were made of: api/openapi.yaml, api/purser/numbers.json, Tests/AppStoreAPITests/Resources/models.json.
-    static let sources = "4aedfa01df979a95cf48ea5228aefec7641b5c605e2b2573f1f611aa8c7bfb69"
+    static let sources = "af2f82735fad62ab6851b17d00ecbe9029f150913953fc39756f92ef45362b9c"
 
     /// A `google.protobuf.FileDescriptorSet` in Base64, without comments.
     static let base64 = """

@@ -16,22 +16,36 @@ struct MessageReader {
 
     /// How deep messages may lie in each other.
     static let maximumDepth = 64
+    /// The most faults that are reported.
+    static let maximumFaults = 32
+    /// The most values of a message, those of messages within it included.
+    static let maximumValues = 32_768
 
     let contract: ProtoContract
     private(set) var faults: [Fault] = []
+    private var valuesLeft = maximumValues
 
     init(_ contract: ProtoContract) { self.contract = contract }
 
     mutating func note(_ field: String, _ rule: String, _ message: String) {
-        faults.append(Fault(field: field, rule: rule, message: message))
+        if faults.count < Self.maximumFaults { faults.append(Fault(field: field, rule: rule, message: message)) }
     }
 
     /// Reads a whole message; nil when the bytes are none.
     mutating func parse(_ bytes: [UInt8], _ message: Int) -> ParsedMessage? {
-        guard let parsed = try? ParsedMessage(bytes, nil, contract.messages[message]) else {
+        guard let parsed = try? parsed(bytes, nil, message) else {
             note("", "encoding", "The message is not in the wire format of \(contract.messages[message].fullName).")
             return nil
         }
+        return parsed
+    }
+
+    /// Sorts the fields of one message, and counts its values.
+    private mutating func parsed(
+        _ bytes: [UInt8], _ range: Range<Int>?, _ message: Int
+    ) throws(WireReader.Malformed) -> ParsedMessage {
+        let parsed = try ParsedMessage(bytes, range, contract.messages[message], atMost: valuesLeft)
+        valuesLeft -= parsed.count
         return parsed
     }
 
@@ -64,7 +78,7 @@ struct MessageReader {
         }
     }
 
-    private func messages(
+    private mutating func messages(
         _ values: [WireReader.Value], _ parsed: ParsedMessage, _ message: Int, _ isRepeated: Bool
     ) throws(WireReader.Malformed) -> [Element] {
         var ranges: [Range<Int>] = []
@@ -75,11 +89,11 @@ struct MessageReader {
         if !isRepeated, ranges.count > 1 {
             // What comes in parts is one message: its bytes behind each other are the message that the parts make.
             let merged = Array(ranges.map { parsed.bytes[$0] }.joined())
-            return [.message(message, try ParsedMessage(merged, nil, contract.messages[message]))]
+            return [.message(message, try self.parsed(merged, nil, message))]
         }
         var elements: [Element] = []
         for range in ranges {
-            elements.append(.message(message, try ParsedMessage(parsed.bytes, range, contract.messages[message])))
+            elements.append(.message(message, try self.parsed(parsed.bytes, range, message)))
         }
         return elements
     }
@@ -110,7 +124,7 @@ struct MessageReader {
         case (.double, .fixed64(let bits)): return .double(Double(bitPattern: bits))
         case (.bytes, .bytes(let range)): return .bytes(bytes[range])
         case (.text, .bytes(let range)):
-            guard let text = String(validating: bytes[range], as: UTF8.self) else { throw WireReader.Malformed() }
+            guard let text = UntrustedText(validating: bytes[range]) else { throw WireReader.Malformed() }
             return .text(text)
         case (.enumeration(let place), .varint(let number)):
             let number = Int32(truncatingIfNeeded: number)
@@ -151,7 +165,7 @@ struct MessageReader {
 
     /// Notes what came that nobody knows.
     mutating func noteUnknown(_ parsed: ParsedMessage, at path: String) {
-        for number in parsed.unknown {
+        for number in parsed.unknown.prefix(Self.maximumFaults) {
             let field = path.isEmpty ? "#\(number)" : "\(path).#\(number)"
             note(field, "unknown", "There is no field with the number \(number).")
         }
@@ -203,8 +217,8 @@ struct MessageReader {
             writer.name(field.jsonName)
             writer.beginObject()
         }
-        var keys: [String: ParsedMessage] = [:]
-        var order: [String] = []
+        var keys: [UntrustedText: ParsedMessage] = [:]
+        var order: [UntrustedText] = []
         for case .message(_, let entry) in entries {
             guard case .text(let key)? = elements(of: type.fields[0], at: 0, in: entry, path).last ?? .text("") else {
                 continue
@@ -213,18 +227,19 @@ struct MessageReader {
         }
         for key in order {
             guard let entry = keys[key] else { continue }
-            let value = elements(of: type.fields[1], at: 1, in: entry, "\(path).\(key)").last
+            let path = "\(path).\(key.shortened)"
+            let value = elements(of: type.fields[1], at: 1, in: entry, path).last
             if field.isAdditional {
-                guard case .text(let json)? = value, (try? JSONValue(parsing: json)) != nil else {
-                    note("\(path).\(key)", "json", "`\(path).\(key)` is not JSON.")
+                guard case .text(let json)? = value, (try? JSONValue(parsing: Array(json.utf8))) != nil else {
+                    note(path, "json", "`\(path)` is not JSON.")
                     continue
                 }
                 writer.memberRaw(key, json.utf8)
             } else if let value {
                 writer.name(key)
-                write(value, type.fields[1], to: &writer, "\(path).\(key)", depth)
+                write(value, type.fields[1], to: &writer, path, depth)
             } else {
-                writeDefault(type.fields[1].named(key), to: &writer)
+                writeDefault(type.fields[1].named(key.streamSafe), to: &writer)
             }
         }
         if !field.isAdditional { writer.endObject() }
@@ -250,21 +265,24 @@ struct MessageReader {
                 return writer.null()
             }
             writer.raw(text.utf8)
-        case .text(let text), .enumeration(let text): writer.value(text)
+        case .text(let text): writer.value(text)
+        case .enumeration(let text): writer.value(text)
         case .bytes(let bytes): writer.value(Data(bytes).base64EncodedString())
         case .message(let message, let parsed): write(parsed, message, to: &writer, at: path, depth: depth + 1)
         }
     }
 
     /// The text of a value in a path, a query or a header field.
-    mutating func text(_ element: Element, at path: String) -> String {
+    mutating func text(_ element: Element, at path: String) -> UntrustedText {
         switch element {
         case .boolean(let value): value ? "true" : "false"
-        case .integer(let value): String(value)
-        case .double(let value): String(value)
-        case .text(let text), .enumeration(let text): text
-        case .bytes(let bytes): Data(bytes).base64EncodedString()
-        case .message(let message, let parsed): timestamp(parsed, contract.messages[message], at: path) ?? ""
+        case .integer(let value): UntrustedText(String(value))
+        case .double(let value): UntrustedText(String(value))
+        case .text(let text): text
+        case .enumeration(let text): UntrustedText(text)
+        case .bytes(let bytes): UntrustedText(Data(bytes).base64EncodedString())
+        case .message(let message, let parsed):
+            UntrustedText(timestamp(parsed, contract.messages[message], at: path) ?? "")
         }
     }
 

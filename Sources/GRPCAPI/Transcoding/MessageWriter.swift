@@ -29,9 +29,11 @@ struct MessageWriter: Sendable {
     }
 
     /// Keeps a member that is none of the message's, or of another type than it should be.
-    private mutating func keep(_ name: String, _ value: JSONSlice, _ type: ProtoMessage, to writer: inout WireWriter) {
+    private mutating func keep(
+        _ name: UntrustedText, _ value: JSONSlice, _ type: ProtoMessage, to writer: inout WireWriter
+    ) {
         guard let additional = type.additional else {
-            return lost.append("`\(name)` is no field of \(type.fullName), or has a value of another type")
+            return lost.append("`\(name.shortened)` is no field of \(type.fullName), or has a value of another type")
         }
         writer.field(type.fields[additional].number) { entry in
             entry.field(WellKnownNumber.key, text: name)
@@ -94,9 +96,9 @@ struct MessageWriter: Sendable {
         }
     }
 
-    private mutating func number(of text: String, in values: ProtoEnum) -> Int32 {
+    private mutating func number(of text: UntrustedText, in values: ProtoEnum) -> Int32 {
         if let number = values.number(of: text) { return number }
-        lost.append("`\(text)` is no value of \(values.fullName)")
+        lost.append("`\(text.shortened)` is no value of \(values.fullName)")
         return 0
     }
 
@@ -116,9 +118,10 @@ struct MessageWriter: Sendable {
         case .text where field.isJSONText: writer.field(field.number, bytes: value.rawBytes)
         case .text:
             guard let text = value.string else { return false }
-            if !text.isEmpty || writesEmpty { writer.field(field.number, text: text) }
+            if !text.utf8.isEmpty || writesEmpty { writer.field(field.number, text: text) }
         case .bytes:
-            guard let text = value.string, let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters)
+            guard let text = value.string,
+                let data = Data(base64Encoded: Data(text.utf8), options: .ignoreUnknownCharacters)
             else {
                 return false
             }
@@ -132,7 +135,9 @@ struct MessageWriter: Sendable {
     private mutating func write(_ value: JSONSlice, message: Int, _ number: Int, to writer: inout WireWriter) -> Bool {
         let type = contract.messages[message]
         if type.wellKnown == .timestamp {
-            guard let text = value.string, let (seconds, nanoseconds) = TimestampText.parse(text) else { return false }
+            guard let text = value.string?.streamSafe, let (seconds, nanoseconds) = TimestampText.parse(text) else {
+                return false
+            }
             writer.field(number) { WellKnownWriter.write(seconds: seconds, nanoseconds: nanoseconds, to: &$0) }
             return true
         }

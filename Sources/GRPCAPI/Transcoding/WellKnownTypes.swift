@@ -30,7 +30,7 @@ struct WellKnownReader {
         _ path: String, _ depth: Int
     ) {
         writer.beginObject()
-        var written: Set<String> = []
+        var written: Set<UntrustedText> = []
         for case .message(let message, let entry) in reader.elements(of: type.fields[0], at: 0, in: parsed, path) {
             let fields = contract.messages[message].fields
             guard case .text(let key)? = reader.elements(of: fields[0], at: 0, in: entry, path).last ?? .text(""),
@@ -38,7 +38,7 @@ struct WellKnownReader {
             else { continue }
             writer.name(key)
             if case .message(let message, let value)? = reader.elements(of: fields[1], at: 1, in: entry, path).last {
-                write(value: value, message, to: &writer, &reader, "\(path).\(key)", depth + 1)
+                write(value: value, message, to: &writer, &reader, "\(path).\(key.shortened)", depth + 1)
             } else {
                 writer.null()
             }

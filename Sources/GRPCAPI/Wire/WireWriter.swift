@@ -1,3 +1,5 @@
+import JSON
+
 /// Writes the wire format of Protocol Buffers.
 struct WireWriter {
     private(set) var bytes: [UInt8] = []
@@ -40,6 +42,8 @@ struct WireWriter {
     }
 
     mutating func field(_ number: Int, text: String) { field(number, bytes: text.utf8) }
+
+    mutating func field(_ number: Int, text: UntrustedText) { field(number, bytes: text.utf8) }
 
     /// A message that the closure writes.
     mutating func field(_ number: Int, message write: (inout WireWriter) -> Void) {

@@ -37,13 +37,15 @@ package struct AppleProxyCalls: Sendable {
     /// - Parameters:
     ///   - call: what the request means.
     ///   - request: the request.
+    ///   - headers: the fields of its head that are read.
     ///   - body: its body, whole.
     ///   - bearer: who asks, and for which app.
     ///   - deadline: no wait lasts beyond this.
     /// - Returns: Apple's answer, or one like it.
     /// - Throws: what the door, the rules of consumption or its service throw.
     func answer(
-        _ call: AppleProxyCall, _ request: Request, _ body: [UInt8], _ bearer: (caller: Caller, app: App),
+        _ call: AppleProxyCall, _ request: Request, _ headers: RequestHeaders, _ body: [UInt8],
+        _ bearer: (caller: Caller, app: App),
         deadline: ContinuousClock.Instant
     ) async throws(ServiceError) -> Response {
         let upstream = UpstreamCall(
@@ -58,10 +60,10 @@ package struct AppleProxyCalls: Sendable {
             _ = try await consumption.send(request, upstream)
             return Response(status: .accepted)
         case .forwarded, .imageUpload:
-            let answer = try await proxy.forward(Self.forwarded(request, body), upstream)
+            let answer = try await proxy.forward(Self.forwarded(request, headers, body), upstream)
             return Self.response(answer)
         case .appAccountToken(let original):
-            let answer = try await proxy.forward(Self.forwarded(request, body), upstream)
+            let answer = try await proxy.forward(Self.forwarded(request, headers, body), upstream)
             if answer.status == 200, let token = Self.acceptedToken(in: body) {
                 try await tokens.record(token, of: original, app: bearer.app, environment)
             }
@@ -75,11 +77,13 @@ package struct AppleProxyCalls: Sendable {
         return fields.text("appAccountToken")
     }
 
-    private static func forwarded(_ request: Request, _ body: [UInt8]) -> AppleProxyRequest {
+    private static func forwarded(
+        _ request: Request, _ headers: RequestHeaders, _ body: [UInt8]
+    ) -> AppleProxyRequest {
         let takesBody = request.method == .put || request.method == .post
         return AppleProxyRequest(
             method: request.method.rawValue, path: request.uri.path, query: request.uri.query,
-            contentType: takesBody ? request.headers[.contentType] : nil, body: takesBody ? body : nil)
+            contentType: takesBody ? headers[.contentType] : nil, body: takesBody ? body : nil)
     }
 
     private static func response(_ answer: AppleProxyResponse) -> Response {

@@ -49,30 +49,35 @@ package struct AppleProxyHandler: Sendable {
     package func respond(
         to request: Request, from channel: any Channel, slot: (any RequestSlot)? = nil
     ) async -> Response {
-        await current.value.tracing.serve(request.method.rawValue, within: TraceParent(request.headers)) {
-            await answer(to: request, from: channel, slot: slot)
+        let options = current.value
+        let headers = RequestHeaders(request.headers, trustsProxy: !options.trustedProxies.isEmpty)
+        return await options.tracing.serve(request.method.rawValue, within: TraceParent(headers)) {
+            await answer(to: request, headers, options, from: channel, slot: slot)
         } shown: {
             $0.record.traced
         }.response
     }
 
     private func answer(
-        to request: Request, from channel: any Channel, slot: (any RequestSlot)?
+        to request: Request, _ headers: RequestHeaders, _ options: RequestHandler.Options, from channel: any Channel,
+        slot: (any RequestSlot)?
     ) async -> (response: Response, record: AccessRecord) {
-        let (start, options) = (ContinuousClock.now, current.value)
+        let start = ContinuousClock.now
         var record = AccessRecord(
             listener: options.name, method: request.method,
-            requestID: RequestID.sane(request.headers[.xRequestID]) ?? makeRequestID())
+            requestID: RequestID.sane(headers[.xRequestID]) ?? makeRequestID())
         var response: Response
         do {
-            let finding = try authenticator.caller(of: request, from: channel, trusting: options.trustedProxies)
+            try headers.check()
+            let finding = try authenticator.caller(of: headers, from: channel, trusting: options.trustedProxies)
             if let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
                 let refusal = AppleProxyRefusal.overload(now: now())
                     .response(to: request, requestID: record.requestID, meter, clock)
                 record.status = refusal.status
                 return (refusal, record)
             }
-            response = try await answer(request, channel, finding, options, deadline: start + options.deadline, &record)
+            response = try await answer(
+                request, headers, channel, finding, options, deadline: start + options.deadline, &record)
         } catch let error as ServiceError {
             record.failure = error
             response = AppleProxyRefusal.response(to: error, now: now())
@@ -93,13 +98,13 @@ package struct AppleProxyHandler: Sendable {
     }
 
     private func answer(
-        _ request: Request, _ channel: any Channel, _ finding: Authenticator.Finding,
+        _ request: Request, _ headers: RequestHeaders, _ channel: any Channel, _ finding: Authenticator.Finding,
         _ options: RequestHandler.Options, deadline: ContinuousClock.Instant, _ record: inout AccessRecord
     ) async throws -> Response {
         // Apple's paths name no app, so that the credential must; with any other a caller that is allowed a second app would
         // ask for something else than before.
         guard let app = finding.found.app else {
-            throw authenticator.withoutApp(request, from: channel, trusting: options.trustedProxies)
+            throw authenticator.withoutApp(headers, from: channel, trusting: options.trustedProxies)
         }
         let bearer = (caller: finding.found.caller, app: app)
         record.caller = bearer.caller.name
@@ -117,7 +122,7 @@ package struct AppleProxyHandler: Sendable {
         let limit = call.kind == .imageUpload ? options.maximumBodyBytes : Self.maximumJSONBytes
         let body = try await RequestBodyReader.collect(
             request, maximumBytes: min(limit, options.maximumBodyBytes))
-        let answer = try await calls.answer(call, request, body, bearer, deadline: deadline)
+        let answer = try await calls.answer(call, request, headers, body, bearer, deadline: deadline)
         if request.method == .get { try authenticator.check(finding) }
         return answer
     }

@@ -1,5 +1,5 @@
 import Domain
-import Foundation
+import JSON
 
 /// Reads the query of a request target.
 ///
@@ -10,7 +10,8 @@ enum QueryString {
 
     /// Splits and percent-decodes a query.
     ///
-    /// - Throws: `invalidRequest` when there are too many parameters or one is not valid percent-encoded UTF-8.
+    /// - Throws: `invalidRequest` when there are too many parameters or one is not valid percent-encoded UTF-8, or not
+    ///   stream-safe.
     static func parse(_ query: String?) throws(ServiceError) -> [(name: String, value: String)] {
         guard let query, !query.isEmpty else { return [] }
         let pairs = query.utf8.split(separator: UInt8(ascii: "&"))
@@ -23,15 +24,8 @@ enum QueryString {
         for pair in pairs {
             let parts = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
                 .map(Substring.init)
-            guard let name = PercentDecoding.decode(parts[0]),
-                let value = parts.count > 1 ? PercentDecoding.decode(parts[1]) : ""
-            else {
-                throw .invalid([
-                    Violation(
-                        field: "query", rule: "encoding", message: "The query is not valid percent-encoded UTF-8.")
-                ])
-            }
-            result.append((name, value))
+            let name = try PercentDecoding.decode(parts[0], of: "query", "The query")
+            result.append((name, parts.count > 1 ? try PercentDecoding.decode(parts[1], of: "query", "The query") : ""))
         }
         return result
     }
@@ -39,9 +33,52 @@ enum QueryString {
 
 /// Undoes percent-encoding (RFC 3986 section 2.1).
 enum PercentDecoding {
+    /// The text that was encoded.
+    ///
+    /// `field` and `subject`: what a violation names, and how its sentence begins.
+    ///
+    /// - Throws: `invalidRequest` when it is not valid percent-encoded UTF-8, or not stream-safe.
+    static func decode(_ text: Substring, of field: String, _ subject: String) throws(ServiceError) -> String {
+        guard let decoded = decode(text) else {
+            throw .invalid([
+                Violation(field: field, rule: "encoding", message: "\(subject) is not valid percent-encoded UTF-8.")
+            ])
+        }
+        guard let checked = decoded.checked else {
+            throw .invalid([
+                Violation(
+                    field: field, rule: "characters",
+                    message: "\(subject) cannot be used: \(UntrustedText.longRunFault).")
+            ])
+        }
+        return checked
+    }
+
     /// The text that was encoded; nil when that is not valid UTF-8.
-    static func decode(_ text: Substring) -> String? {
-        // Nearly all texts are as they are.
-        text.utf8.contains(UInt8(ascii: "%")) ? text.removingPercentEncoding : String(text)
+    static func decode(_ text: Substring) -> UntrustedText? {
+        let encoded = text.utf8
+        // Nearly all text is not encoded.
+        guard encoded.contains(UInt8(ascii: "%")) else { return UntrustedText(String(text)) }
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(encoded.count)
+        var bytes = encoded.makeIterator()
+        while let byte = bytes.next() {
+            guard byte == UInt8(ascii: "%") else {
+                decoded.append(byte)
+                continue
+            }
+            guard let high = bytes.next().flatMap(digit), let low = bytes.next().flatMap(digit) else { return nil }
+            decoded.append(high << 4 | low)
+        }
+        return UntrustedText(validating: decoded)
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        default: nil
+        }
     }
 }

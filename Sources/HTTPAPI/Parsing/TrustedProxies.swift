@@ -7,6 +7,9 @@ package import HTTPTypes
 package struct TrustedProxies: Sendable, Equatable {
     package typealias Network = IPNetwork
 
+    /// The longest address with its port and what proxies write around it, in bytes.
+    private static let maximumHopBytes = 128
+
     private let networks: [Network]
 
     package init(_ networks: [Network] = []) { self.networks = networks }
@@ -15,7 +18,8 @@ package struct TrustedProxies: Sendable, Equatable {
 
     /// Where a request came from, by its head and the address of its connection.
     package func source(of request: HTTPRequest, from peer: String?) -> String? {
-        source(peer: peer, forwarded: request.headerFields[values: .xForwardedFor])
+        source(
+            peer: peer, forwarded: RequestHeaders(request.headerFields, trustsProxy: !isEmpty)[values: .xForwardedFor])
     }
 
     /// Where a request came from: the last address on its way that is none of these proxies'.
@@ -25,11 +29,14 @@ package struct TrustedProxies: Sendable, Equatable {
     ///   - forwarded: what the fields `X-Forwarded-For` say, in their order.
     /// - Returns: an IPv4 or IPv6 address; nil where nobody who is trusted tells.
     func source(peer: String?, forwarded: [String]) -> String? {
-        guard var address = peer.flatMap(Self.plain) else { return nil }
-        var hops = forwarded.flatMap { $0.split(separator: ",", omittingEmptySubsequences: false) }[...]
+        guard var address = peer.flatMap({ Self.plain(Substring($0)) }), isTrusted(address) else {
+            return peer.flatMap { Self.plain(Substring($0)) }
+        }
+        let comma = UInt8(ascii: ",")
+        var hops = forwarded.flatMap { $0.utf8.split(separator: comma, omittingEmptySubsequences: false) }[...]
         while isTrusted(address), let hop = hops.popLast() {
-            // A proxy that is trusted says so itself where it does not know.
-            guard let next = Self.plain(String(hop)) else { return nil }
+            // A trusted proxy says so where it does not know.
+            guard let next = Self.plain(Substring(hop)) else { return nil }
             address = next
         }
         return address
@@ -43,7 +50,9 @@ package struct TrustedProxies: Sendable, Equatable {
     /// An address without what proxies write beside it: spaces, a port, the brackets of IPv6.
     ///
     /// One of IPv4 that is mapped into IPv6, as sockets for both show it, is written as one of IPv4.
-    private static func plain(_ text: String) -> String? {
+    private static func plain(_ text: Substring) -> String? {
+        let text = HeaderText.trim(text)
+        guard text.utf8.count <= maximumHopBytes, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         var address = text.filter { $0 != " " && $0 != "\t" }[...]
         if address.first == "[" {
             guard let end = address.firstIndex(of: "]") else { return nil }

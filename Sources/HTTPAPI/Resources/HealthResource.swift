@@ -37,7 +37,7 @@ enum HealthRoutes {
     }
 
     /// All metrics, in the format that whoever scrapes would rather have.
-    static func metrics(_ headers: HTTPFields, _ render: (MetricsFormat) -> String) -> Answer {
+    static func metrics(_ headers: RequestHeaders, _ render: (MetricsFormat) -> String) -> Answer {
         let prefersOpenMetrics = AcceptHeader(headers).prefers(
             MetricsFormat.openMetrics.mediaType, over: MetricsFormat.prometheus.mediaType)
         let format: MetricsFormat = prefersOpenMetrics ? .openMetrics : .prometheus

@@ -107,6 +107,7 @@ enum ReceiptErrors {
         var fields: [(name: String, messages: [String])] = []
         for violation in violations {
             let message = text(violation)
+            // At most `ServiceError.maximumViolations` of them.
             if let index = fields.firstIndex(where: { $0.name == violation.field }) {
                 fields[index].messages.append(message)
             } else {
