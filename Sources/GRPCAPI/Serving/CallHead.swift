@@ -90,6 +90,13 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
             return refuse(
                 .resourceExhausted, "The metadata is larger than \(limits.maximumMetadataBytes) bytes.", context)
         }
+        // The transport and the routes hash and compare values as strings.
+        if let field = headers.headers.first(where: { !Self.isMetadata($0.value) })?.name {
+            return refuse(
+                .invalidArgument,
+                "The value of the metadata field `\(Self.shown(field))` may contain characters from U+0020 to U+007E only.",
+                context)
+        }
         headers.headers.replaceOrAdd(name: OpenCalls<Connection>.metadataName, value: name)
         if headers.endStream {
             hasArrived()
@@ -99,6 +106,16 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
             }
         }
         context.fireChannelRead(wrapInboundOut(.headers(headers)))
+    }
+
+    /// Whether a value has the form of one (`ASCII-Value` of gRPC's PROTOCOL-HTTP2.md; binary values are Base64).
+    private static func isMetadata(_ value: String) -> Bool {
+        value.utf8.allSatisfy { (0x20...0x7E).contains($0) }
+    }
+
+    /// A field's name as an error may quote it.
+    private static func shown(_ name: String) -> String {
+        isMetadata(name) && name.utf8.count <= 64 ? name : "…"
     }
 
     /// Notes that the client has no more to say.
@@ -177,11 +194,21 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
     }
 }
 
-/// Remembers whose connection a stream is on; the first handler of HTTP/2's behind it.
+/// Remembers whose connection a stream is on, and ends the read in which it closes; HTTP/2's own handlers come next.
+///
+/// A socket that closes while it is read never fires `channelReadComplete` (`BaseSocketChannel.readable0`, NIO 2.101.2). NIOHTTP2 keeps a
+/// list of the streams of a read until then, and the streams keep the list (`didReadChannels`, 1.46.0): both would stay for ever,
+/// some 28 KB for each connection and more for each stream.
 final class ConnectionMark<Connection: GRPCConnection>: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
     let connection: Connection
 
     init(_ connection: Connection) { self.connection = connection }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        context.fireChannelInactive()
+        // In a later turn, as frames of the read may still be on their way; the handlers are removed after it.
+        context.eventLoop.assumeIsolated().execute { context.fireChannelReadComplete() }
+    }
 }

@@ -107,7 +107,7 @@ package final class GRPCServing<Connection: GRPCConnection>: Sendable {
                     return channel.eventLoop.makeFailedFuture(ChannelError.ioOnClosedChannel)
                 }
                 do {
-                    try channel.pipeline.syncOperations.addHandler(ConnectionMark(connection))
+                    try channel.pipeline.syncOperations.addHandlers(FrameGuard(), ConnectionMark(connection))
                 } catch {
                     return channel.eventLoop.makeFailedFuture(error)
                 }
