@@ -270,6 +270,17 @@ flood: build ## Attack the daemon, and measure how honest clients fare beside ea
 	if [ -f .build/flood-report ]; then echo; cat .build/flood-report; fi; \
 	exit $$status
 
+# What `make broken-connections` plays (everything by default), and how many connections a round has.
+CONNECTIONS ?= 10000
+LISTENERS ?=
+KINDS ?=
+
+.PHONY: broken-connections
+broken-connections: build ## Break connections in ten rounds and bound the growth of memory; CONNECTIONS=10000 LISTENERS="grpc api" KINDS= PROGRAM=
+	BROKEN_CONNECTIONS=$(CONNECTIONS) BROKEN_LISTENERS="$(LISTENERS)" BROKEN_KINDS="$(KINDS)" \
+	$(if $(PROGRAM),FLOOD_PROGRAM=$(abspath $(PROGRAM))) \
+	    swift test --skip-build --disable-xctest --filter BrokenConnectionTests
+
 # Which of its checks are run, as a regular expression; all of them by default.
 CHECKS ?=
 

@@ -9,6 +9,8 @@ struct FloodAttack: Sendable, CustomStringConvertible {
     let what: String
     var settings = DaemonStage.Settings()
     var honest = Honest.apple
+    /// The limits that it must not exceed for `make flood` to succeed; nil for an attack that is only measured.
+    var bounds: FloodBounds?
     /// Starts the attackers, who go on until they are stopped.
     let start: @Sendable (DaemonStage) throws -> [Attacker]
 
@@ -20,11 +22,15 @@ struct FloodAttack: Sendable, CustomStringConvertible {
         case callers(String)
         /// One who posts a CONSUMPTION_REQUEST of an app's and waits for its case.
         case consumption(String)
+        /// Three probes that read `/livez`, each on a new connection.
+        case probes
+        /// Three callers that make gRPC calls, each on a new connection.
+        case calls
     }
 
     var description: String { name }
 
-    static let all: [FloodAttack] = connections + requests + notifications + callers
+    static let all: [FloodAttack] = connections + requests + notifications + callers + texts + frames
 
     // MARK: Connections
 

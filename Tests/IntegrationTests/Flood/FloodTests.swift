@@ -17,6 +17,7 @@ import Testing
         for attack in FloodAttack.all where chosen.isEmpty || chosen.contains(attack.name) {
             let result = try await FloodRun.measure(attack, for: .seconds(Self.seconds ?? 1))
             print(result)
+            #expect(result.violations.isEmpty, "\(attack): \(result.violations.joined(separator: "; "))")
             try Self.environment["FLOOD_REPORT"].map { path in
                 let before = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
                 try "\(before)\(result)\n".write(toFile: path, atomically: true, encoding: .utf8)

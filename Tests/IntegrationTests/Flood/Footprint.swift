@@ -33,12 +33,16 @@ final class Footprint: Sendable {
     }
 
     private func look(at processID: pid_t) {
-        let memory = Self.anonymousKilobytes(of: processID)
-        let descriptors = Self.descriptors(of: processID)
+        let now = Self.now(of: processID)
         state.withLock { state in
-            state.peak.anonymousKilobytes = max(state.peak.anonymousKilobytes, memory)
-            state.peak.descriptors = [state.peak.descriptors, descriptors].compactMap(\.self).max()
+            state.peak.anonymousKilobytes = max(state.peak.anonymousKilobytes, now.anonymousKilobytes)
+            state.peak.descriptors = [state.peak.descriptors, now.descriptors].compactMap(\.self).max()
         }
+    }
+
+    /// The current memory and descriptors of a process.
+    static func now(of processID: pid_t) -> Peak {
+        Peak(anonymousKilobytes: anonymousKilobytes(of: processID), descriptors: descriptors(of: processID))
     }
 
     private static func anonymousKilobytes(of processID: pid_t) -> Int {

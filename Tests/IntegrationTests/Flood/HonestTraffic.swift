@@ -1,6 +1,7 @@
 import Curl
 import Foundation
 import JSON
+import Listener
 import Synchronization
 import TestSupport
 
@@ -118,6 +119,25 @@ struct HonestClient: Sendable {
         await ask(
             .get, "http://127.0.0.1:\(stage.apiPort)\(target)", token: token, onNewConnection: false
         ).outcome
+    }
+
+    /// A probe reads `/livez`, each time on a new connection.
+    func probe() async -> HonestFigures.Outcome {
+        await ask(.get, "http://127.0.0.1:\(stage.port(of: "health"))/livez", onNewConnection: true).outcome
+    }
+
+    /// A caller makes a gRPC call, each time on a new connection.
+    func call(as token: String) async -> HonestFigures.Outcome {
+        let start = ContinuousClock.now
+        do {
+            let address = BoundAddress.tcp(host: "127.0.0.1", port: stage.port(of: "grpc"))
+            let reply = try await GRPCProbe.with(address, token: token) { grpc in
+                try await grpc.call("ListApps", "{}", timeout: patience)
+            }
+            return reply.code == "OK" ? .answered(start.duration(to: .now)) : .failed(reply.code)
+        } catch {
+            return .failed("\(error)")
+        }
     }
 
     /// Apple asks about a consumption; it took as long as it takes until the app's service knows of the case.

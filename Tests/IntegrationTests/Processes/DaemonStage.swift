@@ -42,6 +42,11 @@ struct DaemonStage: Sendable {
     /// The port of the API, where ``Settings/apiHasPort``.
     var apiPort: Int { ports.api.load(ordering: .relaxed) }
 
+    /// The port of `webhook`, of `api` where ``Settings/apiHasPort``, or of one of ``Settings/ports``.
+    func port(of listener: String) -> Int {
+        ["webhook": webhookPort, "api": apiPort][listener] ?? ports.others.withLock { $0[listener] ?? 0 }
+    }
+
     /// The authority of the webhook's certificate, where ``Settings/webhookIsTLS``.
     var webhookAuthority: String { folder.appending(path: "webhook-ca.pem").path }
 
@@ -73,6 +78,8 @@ struct DaemonStage: Sendable {
         var otherApps: [String] = []
         /// Whether callers come over TCP, without TLS, and not over a socket.
         var apiHasPort = false
+        /// Which of `grpc`, `health` and `appleProduction` listen at a port, without TLS, and not at a socket.
+        var ports: Set<String> = []
         /// For how many seconds it serves on after it was told to end.
         var drainDelay = 0
         var webhookIsTLS = false
@@ -90,6 +97,7 @@ struct DaemonStage: Sendable {
     private final class Ports: Sendable {
         let webhook = Atomic(0)
         let api = Atomic(0)
+        let others = Mutex<[String: Int]>([:])
     }
 
     /// How many seconds a daemon gives Apple.
@@ -298,6 +306,7 @@ struct DaemonStage: Sendable {
         let (port, apiPort) = (try Self.freePort(), try Self.freePort())
         ports.webhook.store(port, ordering: .relaxed)
         ports.api.store(apiPort, ordering: .relaxed)
+        for name in settings.ports { try ports.others.withLock { $0[name] = try Self.freePort() } }
         try configurationText().write(toFile: configuration, atomically: true, encoding: .utf8)
         let url = try #require(NotificationURL("http://127.0.0.1:\(port)/webhooks/apple/coins"))
         for environment in SimulatedEnvironment.allCases {
@@ -351,10 +360,9 @@ struct DaemonStage: Sendable {
             "  - { id: \($0), issuer: \(Self.issuer), file: \"\(folder.path)/\($0).p8\", state: standby, apps: [coins] }\n"
         }
         let rates = settings.requestsPerSecond.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", ")
-        let store =
-            settings.database?.url
-            ?? "sqlite:\(storeFolder.path)/purser.db"
+        let store = settings.database?.url ?? "sqlite:\(storeFolder.path)/purser.db"
         let masterKey = settings.masterKeyFile.map { "masterKey: { file: \"\($0)\" }" } ?? ""
+        let address = { settings.ports.contains($0) ? "127.0.0.1:\(port(of: $0))" : "unix:\(socket($0))" }
         let apiAddress = settings.apiHasPort ? "127.0.0.1:\(apiPort)" : "unix:\(socket("api"))"
         return """
             log: { level: \(settings.logLevel) }
@@ -363,11 +371,12 @@ struct DaemonStage: Sendable {
             audit: { directory: "\(storeFolder.path)/purser.audit" }
             listeners:
               api: { address: "\(apiAddress)", idleTimeout: \(Wait.seconds)s }
-              grpc: { address: "unix:\(socket("grpc"))", idleTimeout: \(Wait.seconds)s, reflection: true }
+              grpc: { address: "\(address("grpc"))", idleTimeout: \(Wait.seconds)s, reflection: true }
               webhook: { address: "127.0.0.1:\(webhookPort)"\(tls) }
               admin: { address: "unix:\(socket("admin"))" }
               grpcAdmin: { address: "unix:\(socket("grpc-admin"))", idleTimeout: \(Wait.seconds)s }
-              health: { address: "unix:\(socket("health"))" }
+              health: { address: "\(address("health"))" }
+              \(settings.ports.contains("appleProduction") ? "appleProduction: { address: \"\(address("appleProduction"))\" }" : "")
             apple:
               rootCertificates: ["\(folder.path)/root.der"]
               upstream: { production: "\(upstream(.production))", sandbox: "\(upstream(.sandbox))" }

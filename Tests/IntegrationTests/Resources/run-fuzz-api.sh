@@ -1,6 +1,7 @@
 #!/bin/bash
 # Holds the API against its own description: `purser serve` in front of the simulator, and schemathesis with right and
-# wrong data against every operation of the api listener. Any 5xx fails, and any answer that the description lacks.
+# wrong data against every operation of the api listener. It fails for a 5xx, for a response that the description lacks, and for
+# one that takes more than five seconds. One call in four has a long run of characters that are expensive to compare (hostile.py).
 #   run-fuzz-api.sh BIN_DIRECTORY PYTHON_DIRECTORY [SECONDS [SEED]]
 # PYTHON_DIRECTORY is where `st` and `openapi-spec-validator` are. Without a seed one is drawn, and told.
 set -euo pipefail
@@ -43,6 +44,8 @@ keys:
   - { id: $key, issuer: $issuer, file: $work/key.p8, state: active, apps: [coins] }
 apps:
   coins: { bundleId: com.example.coins, appAppleId: 1234567890 }
+deliveries: { wait: 2s }
+receipts: { wait: 2s }
 callers:
   fuzzer:
     tokenSHA256: "$digest"
@@ -61,7 +64,7 @@ done <"$work/owners"
 # ---- the run
 
 "$python/python" "$here/fuzz_api/listener.py" document "$description" >"$work/openapi.json"
-cp "$here"/fuzz_api/{schemathesis.toml,hooks.py} "$work"
+cp "$here"/fuzz_api/{schemathesis.toml,hooks.py,hostile.py} "$work"
 # The token goes through the environment, so that it is in no process's arguments.
 PURSER_TOKEN=$(<"$work/token")
 export PURSER_TOKEN
@@ -72,5 +75,8 @@ kill -0 "${pids[@]}" || fail "a program ended early"
 echo "Answers by route and status:"
 answered='.*"listener":"api","method":"\([A-Z]*\)".*"route":"\([^"]*\)","status":\([0-9]*\).*'
 sed -n "s/$answered/\2 \1 \3/p" "$work/purser.log" | sort | uniq -c
+echo "The slowest responses, in milliseconds:"
+took='.*"duration_ms":"*\([0-9]*\).*"listener":"api","method":"\([A-Z]*\)".*"route":"\([^"]*\)","status":\([0-9]*\).*'
+sed -n "s/$took/\1 \2 \3 \4/p" "$work/purser.log" | sort -rn | sed -n 1,10p
 [ "$status" = 0 ] || echo "run-fuzz-api.sh: the API and its description differ; see above how to repeat it" >&2
 exit "$status"

@@ -1,11 +1,18 @@
-"""What dictionaries cannot do for schemathesis: dates that fit each other, in a body of several shapes."""
+"""What dictionaries cannot do for schemathesis: dates that fit each other, in a body of several shapes; and hostile text."""
 
 import time
 
+import hostile
 import schemathesis
 
 DAY = 86_400_000
 LATEST = 253_402_300_799_999
+
+
+@schemathesis.hook
+def before_call(context, case, kwargs):
+    """Puts a long run of characters that are expensive to compare into some calls."""
+    hostile.put(case)
 
 
 @schemathesis.hook.apply_to(operation_id="queryAppleNotificationHistory")
