@@ -219,6 +219,19 @@ TARGETS ?=
 fuzz: deps ## Throw changed bytes at every parser of what others send, with libFuzzer; SECONDS=60 for each of TARGETS=
 	@Tests/FuzzTests/Resources/run-fuzz.sh $(SECONDS) $(TARGETS)
 
+# The parsers that `make instructions-hostile` measures; all of them by default.
+PARSERS ?=
+
+.PHONY: instructions-hostile
+instructions-hostile: deps ## Count instructions of each parser of untrusted bytes for hostile input; fails if costs grow faster than input; PARSERS=
+	@if ! command -v valgrind >/dev/null; then \
+	    echo "Installing with apt-get, for this measurement only: valgrind"; \
+	    as_root=; if [ "$$(id -u)" -ne 0 ]; then as_root=sudo; fi; \
+	    $$as_root apt-get -q update; \
+	    $$as_root env DEBIAN_FRONTEND=noninteractive apt-get -q install --yes --no-install-recommends valgrind </dev/null; \
+	fi
+	@Tests/FuzzTests/Resources/run-hostile.sh $(PARSERS)
+
 # The suites that run with each sanitizer: what touches C's memory, and what shares memory between threads.
 ADDRESS_SUITES := OpenSSLTests CurlTests PostgresTests JSONTests JOSETests AppReceiptTests SystemdTests FuzzTests
 THREAD_SUITES := DomainTests CurlTests ListenerTests StoreSQLiteTests AppStoreClientTests

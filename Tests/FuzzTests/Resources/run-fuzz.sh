@@ -2,7 +2,7 @@
 # Builds the targets of `Tests/FuzzTests` with libFuzzer and address sanitizer, and lets each run. The sanitizer for undefined
 # behaviour is none of Swift's for Linux: Swift itself stops where C would be undefined.
 #   run-fuzz.sh SECONDS [TARGET...]
-# Seconds are for each target; without any all run. Only modules that parse are compiled, of HTTPAPI only its folder `Parsing`.
+# Seconds are for each target; without any all run. Only the modules of `modules.sh` are compiled.
 # What is found is written into .build/fuzz/found, whence it goes into the corpus once it is mended. Run it from the top folder.
 set -euo pipefail
 
@@ -13,47 +13,11 @@ build=.build/fuzz
 mkdir -p "$build/found" "$build/corpus"
 [ $# -gt 0 ] || set -- $(ls "$tests/Resources/corpus")
 
-# ---- the modules, each after those that it needs
+# ---- the modules and the targets
 
-checkouts=.build/checkouts
-[ -d "$checkouts/swift-log" ] && [ -d "$checkouts/swift-http-types" ] || swift package resolve
-plain=(-O -parse-as-library -wmo -swift-version 6 -package-name purser -I "$build")
-# As `swift build` compiles them, and with what libFuzzer and the sanitizer want.
-ours=("${plain[@]}" -enable-testing -sanitize=fuzzer,address
-    -enable-upcoming-feature ExistentialAny -enable-upcoming-feature MemberImportVisibility
-    -enable-upcoming-feature InternalImportsByDefault -enable-upcoming-feature NonisolatedNonsendingByDefault
-    -I Sources/COpenSSL -I Sources/CCurl)
-
-# Compiles a module unless it is as it was, and so are those that it needs: NAME "NEEDED..." FILES...
-module() {
-    local name=$1 needed=() one
-    for one in $2; do needed+=("$build/$one.swiftmodule"); done
-    [ -z "$(find "${@:3}" "${needed[@]}" -newer "$build/$name.o" 2>&1)" ] && return
-    echo "compiling $name"
-    swiftc "${flags[@]}" -module-name "$name" -emit-module -emit-object "${@:3}" \
-        -emit-module-path "$build/$name.swiftmodule" -o "$build/$name.o"
-}
-
-# The files of one of our modules.
-sources() { find "Sources/$1" -name '*.swift'; }
-
-flags=("${plain[@]}" -suppress-warnings)
-module Logging "" $(find "$checkouts/swift-log/Sources/Logging" -name '*.swift')
-module HTTPTypes "" $(find "$checkouts/swift-http-types/Sources/HTTPTypes" -name '*.swift')
-flags=("${ours[@]}")
-module JSON "" $(sources JSON)
-module OpenSSL "" $(sources OpenSSL)
-module JOSE "JSON OpenSSL" $(sources JOSE)
-module AppReceipt "JSON OpenSSL" $(sources AppReceipt)
-module AppStoreAPI "JSON" $(sources AppStoreAPI)
-module Curl "" $(sources Curl)
-module Domain "Logging" $(sources Domain)
-# Without what needs the tracing library.
-module TraceContext "" Sources/TraceContext/TraceParent.swift
-module HTTPAPI "Domain HTTPTypes JSON" $(sources HTTPAPI/Parsing)
-# Without what needs the transport.
-module GRPCAPI "JSON" $(sources GRPCAPI/Wire) $(sources GRPCAPI/Descriptors) $(sources GRPCAPI/Transcoding) \
-    $(sources GRPCAPI/Generated)
+instrumentation=(-sanitize=fuzzer,address)
+source "$tests/Resources/modules.sh"
+compile_modules
 if [ -n "$(find "$build"/*.o $tests/*.swift "$tests/Resources/libFuzzer.swift" -newer "$build/fuzz" 2>&1)" ]; then
     echo "compiling the targets"
     swiftc "${flags[@]}" -module-name Fuzz "$tests"/FuzzTarget.swift "$tests"/*Targets.swift \
