@@ -141,7 +141,11 @@ package struct RequestHandler: Sendable {
         var route: Route?
         var answer: Answer
         do throws(ServiceError) {
-            try headers.check()
+            do throws(ServiceError) { try headers.check() } catch {
+                // A route or method that does not exist is a 404 or 405 whatever the fields contain.
+                _ = try find(request.method, request.uri.path)
+                throw error
+            }
             let finding = try authenticator?.caller(
                 of: headers, from: channel, provenBy: peerIdentity, trusting: options.trustedProxies)
             record.caller = finding?.found.caller.name
