@@ -43,7 +43,11 @@ fi
 
 # The same hashes in every run, and so the same counts.
 export SWIFT_DETERMINISTIC_HASHING=1
-[ $# -gt 0 ] || set -- $("$build/hostile")
+if [ $# -eq 0 ]; then
+    # Of its own, so that a failure of the program is one of the script.
+    names=$("$build/hostile")
+    set -- $names
+fi
 
 {
     printf '%-21s %-15s %-21s %8s %11s %8s\n' parser place shape sizes per-byte growth

@@ -161,7 +161,7 @@ extension Shape {
     private static let jsonMembers = [
         items("structure", "members", "{", #""k$":1"#, "}"),
         items("structure", "long-names", "{", #""\#(String(repeating: "a", count: 200))$":1"#, "}"),
-        items("structure", "marked-names", "{", #""a\#(marks(20))$":1"#, "}"),
+        items("structure", "marked-names", "{", #""a\#(marks(15))$":1"#, "}"),
         items("structure", "escaped-names", "{", #""\u0300\u0316$":1"#, "}"),
         items("structure", "equal-names", "{", #""caf\u00e9$":1,"cafe\u0301$":1"#, "}"),
     ]
