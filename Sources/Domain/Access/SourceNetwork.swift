@@ -26,7 +26,7 @@ package enum SourceNetwork {
     /// Source: RFC 4291 section 2.5.5.2
     package static func bytes(of address: String) -> [UInt8]? {
         // C would read no further.
-        guard !address.utf8.contains(0) else { return nil }
+        guard address.utf8.count <= IPAddress.maximumLength, !address.utf8.contains(0) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, address, &bytes) == 1 { return Array(bytes.prefix(4)) }
         guard inet_pton(AF_INET6, address, &bytes) == 1 else { return nil }

@@ -1,7 +1,7 @@
 /// Addresses of the Internet Protocol in their text forms.
 package enum IPAddress {
     /// The longest text that can be one, in bytes.
-    private static let maximumLength = 45
+    static let maximumLength = 45
 
     /// Whether a text is an IPv4 or IPv6 address, without port, zone or prefix length.
     ///

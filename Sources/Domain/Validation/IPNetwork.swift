@@ -1,5 +1,8 @@
 /// One network of the Internet Protocol, such as `10.0.0.0/8` or `fd00::/8`; an address alone is a network of one.
 package struct IPNetwork: Sendable, Hashable {
+    /// The longest text that can be one, in bytes: an address, a slash and three digits.
+    private static let maximumLength = IPAddress.maximumLength + 4
+
     private let address: [UInt8]
     private let prefixLength: Int
 
@@ -7,6 +10,7 @@ package struct IPNetwork: Sendable, Hashable {
     ///
     /// Source: RFC 4632 section 3.1, RFC 4291 section 2.3
     package init?(_ text: String) {
+        guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard let address = SourceNetwork.bytes(of: String(parts[0])) else { return nil }
         var length = address.count * 8
