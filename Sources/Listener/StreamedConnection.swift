@@ -118,6 +118,8 @@ final class StreamedConnectionGuard: ChannelInboundHandler {
 
     func channelActive(context: ChannelHandlerContext) {
         context.fireChannelActive()
+        // It may have ended meanwhile, and `channelInactive` came first; a timer would keep its memory until it fires.
+        guard context.channel.isActive else { return }
         look(context, in: firstRequestTime)
     }
 

@@ -22,6 +22,7 @@ struct ConnectionMarkTests {
         func errorCaught(context: ChannelHandlerContext, error: any Error) { context.close(promise: nil) }
     }
 
+    /// Safe without a lock: `EmbeddedChannel` runs everything on the test's thread.
     private final class Streams: Sendable {
         nonisolated(unsafe) weak var latest: (any Channel)?
         nonisolated(unsafe) var count = 0

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOEmbedded
 import NIOHPACK
 import TestSupport
 import Testing
@@ -126,5 +127,33 @@ struct FrameGuardTests {
         }
         let last = Self.frame(0, 1, stream: 1)
         try examine(Array(repeating: last, count: 10 * most).flatMap(\.self))
+    }
+
+    /// Keeps what reaches the transport.
+    private final class Transport: ChannelInboundHandler {
+        typealias InboundIn = ByteBuffer
+
+        var bytes: [UInt8] = []
+
+        func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+            bytes += unwrapInboundIn(data).readableBytesView
+        }
+    }
+
+    @Test func `the connection of a bad field is closed, and none of the field reaches the transport`() throws {
+        let (channel, transport) = (EmbeddedChannel(), Transport())
+        try channel.pipeline.syncOperations.addHandlers([FrameGuard(), transport])
+        try channel.connect(to: SocketAddress(ipAddress: "127.0.0.1", port: 1)).wait()
+        var encoder = HPACKEncoder(allocator: ByteBufferAllocator())
+        let good = Self.preface + Self.settings + Self.frame(1, 5, stream: 1, try Self.block(Self.call, &encoder))
+        try channel.writeInbound(ByteBuffer(bytes: good))
+        #expect(channel.isActive)
+        var fields = Self.call
+        fields.add(name: "x", value: "é")
+        let bad = Self.frame(1, 5, stream: 3, try Self.block(fields, &encoder))
+        try channel.writeInbound(ByteBuffer(bytes: bad))
+        try channel.writeInbound(ByteBuffer(bytes: good))
+        #expect(!channel.isActive)
+        #expect(transport.bytes == good)
     }
 }

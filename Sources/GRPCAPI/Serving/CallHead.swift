@@ -38,6 +38,9 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
     typealias OutboundIn = HTTP2Frame.FramePayload
     typealias OutboundOut = HTTP2Frame.FramePayload
 
+    /// What a message costs in addition to its bytes while it waits to be taken, in bytes.
+    private static var messageCost: Int { 64 }
+
     private let limits: GRPCLimits
     private let calls: OpenCalls<Connection>
     private let call: OpenCall<Connection>
@@ -90,13 +93,6 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
             return refuse(
                 .resourceExhausted, "The metadata is larger than \(limits.maximumMetadataBytes) bytes.", context)
         }
-        // The transport and the routes hash and compare values as strings.
-        if let field = headers.headers.first(where: { !Self.isMetadata($0.value) })?.name {
-            return refuse(
-                .invalidArgument,
-                "The value of the metadata field `\(Self.shown(field))` may contain characters from U+0020 to U+007E only.",
-                context)
-        }
         headers.headers.replaceOrAdd(name: OpenCalls<Connection>.metadataName, value: name)
         if headers.endStream {
             hasArrived()
@@ -106,16 +102,6 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
             }
         }
         context.fireChannelRead(wrapInboundOut(.headers(headers)))
-    }
-
-    /// Whether a value has the form of one (`ASCII-Value` of gRPC's PROTOCOL-HTTP2.md; binary values are Base64).
-    private static func isMetadata(_ value: String) -> Bool {
-        value.utf8.allSatisfy { (0x20...0x7E).contains($0) }
-    }
-
-    /// A field's name as an error may quote it.
-    private static func shown(_ name: String) -> String {
-        isMetadata(name) && name.utf8.count <= 64 ? name : "…"
     }
 
     /// Notes that the client has no more to say.
@@ -129,11 +115,7 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
 
     /// Counts what has arrived; false when it is refused.
     private func take(_ bytes: ByteBuffer, _ context: ChannelHandlerContext) -> Bool {
-        heldBytes += bytes.readableBytes
-        guard call.connection.hold(bytes: bytes.readableBytes) else {
-            refuse(.unavailable, "Too much is arriving at once; try again.", context)
-            return false
-        }
+        var taken = bytes.readableBytes
         var view = bytes.readableBytesView[...]
         while !view.isEmpty {
             let skipped = min(rest, view.count)
@@ -144,11 +126,17 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
             guard prefix.count == 5 else { continue }
             rest = prefix[1...].reduce(0) { $0 << 8 | Int($1) }
             prefix = []
+            taken += Self.messageCost
             guard rest <= limits.maximumMessageBytes else {
                 refuse(
                     .resourceExhausted, "The message is larger than \(limits.maximumMessageBytes) bytes.", context)
                 return false
             }
+        }
+        heldBytes += taken
+        guard call.connection.hold(bytes: taken) else {
+            refuse(.unavailable, "Too much is arriving at once; try again.", context)
+            return false
         }
         return true
     }
@@ -175,6 +163,13 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
         context.write(data, promise: promise)
     }
 
+    func channelReadComplete(context: ChannelHandlerContext) {
+        context.fireChannelReadComplete()
+        // Frames that wait behind this handler are counted by `take`. Those that wait in NIOHTTP2 are not, and each takes some hundred
+        // bytes more than its content.
+        context.read()
+    }
+
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         // The transport would take it for the client's wish.
         if event is ChannelShouldQuiesceEvent { return call.drain() }
@@ -197,7 +192,7 @@ final class CallHead<Connection: GRPCConnection>: ChannelDuplexHandler {
 /// Remembers whose connection a stream is on, and ends the read in which it closes; HTTP/2's own handlers come next.
 ///
 /// A socket that closes while it is read never fires `channelReadComplete` (`BaseSocketChannel.readable0`, NIO 2.101.2). NIOHTTP2 keeps a
-/// list of the streams of a read until then, and the streams keep the list (`didReadChannels`, 1.46.0): both would stay for ever,
+/// list of the streams of a read until then, and the streams keep the list (`didReadChannels`, 1.46.0): both would stay forever,
 /// some 28 KB for each connection and more for each stream.
 final class ConnectionMark<Connection: GRPCConnection>: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer

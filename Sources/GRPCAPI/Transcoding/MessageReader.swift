@@ -34,7 +34,10 @@ struct MessageReader {
     /// Reads a whole message; nil when the bytes are none.
     mutating func parse(_ bytes: [UInt8], _ message: Int) -> ParsedMessage? {
         guard let parsed = try? parsed(bytes, nil, message) else {
-            note("", "encoding", "The message is not in the wire format of \(contract.messages[message].fullName).")
+            note(
+                "", "encoding",
+                "The message is not in the wire format of \(contract.messages[message].fullName), "
+                    + "or has more than \(Self.maximumValues) values.")
             return nil
         }
         return parsed
@@ -73,7 +76,9 @@ struct MessageReader {
                 [try element(value, field.kind, parsed.bytes)]
             } ?? []
         } catch {
-            note(path, "encoding", "`\(path)` is not in the wire format of its type, or no valid UTF-8.")
+            note(
+                path, "encoding",
+                "`\(path)` is not in the wire format of its type, is not valid UTF-8, or has too many values.")
             return []
         }
     }

@@ -62,6 +62,15 @@ extension BrokenConnection {
         // No table has an entry 127.
         let unknownField = HTTP2Frames.frame(.headers, flags: HTTP2Frames.endHeaders, stream: 1, [0xFF, 0])
         let goAway = HTTP2Frames.frame(.goAway, [UInt8](repeating: 0, count: 8))
+        let open = opening + call
+        // The server reads 2,048 bytes first; the frame that breaks the connection comes with its second read.
+        let filler = [UInt8](repeating: 0, count: 2048 - open.count - HTTP2Frames.headCount)
+        let twoReads = open + HTTP2Frames.frame(.data, stream: 1, filler) + HTTP2Frames.strayData
+        // A length of 16,777,215 bytes, where 16,384 are allowed (RFC 9113 section 4.2).
+        let longFrame = [0xFF, 0xFF, 0xFF] + HTTP2Frames.frame(.data, stream: 1).dropFirst(3)
+        let idleData = HTTP2Frames.frame(.data, stream: 99, [0])
+        let pings = HTTP2Frames.repeated(HTTP2Frames.ping, 300)
+        let resets = HTTP2Frames.repeated(HTTP2Frames.reset(stream: 1), 300)
         return [
             unfinishedCall,
             BrokenConnection("unfinished-calls", opening + calls + HTTP2Frames.strayData, .waits),
@@ -77,6 +86,12 @@ extension BrokenConnection {
             BrokenConnection("empty-data", opening + call + empty, .waits),
             BrokenConnection("half-call", opening + call + HTTP2Frames.ping, .echoed),
             BrokenConnection("go-away", opening + call + goAway, .close),
+            BrokenConnection("open-reset", open, .resetAtOnce),
+            BrokenConnection("two-reads", twoReads, .waits),
+            BrokenConnection("oversized-frame", open + longFrame, .waits),
+            BrokenConnection("idle-data", open + idleData, .waits),
+            BrokenConnection("pings", open + pings, .waits),
+            BrokenConnection("resets", open + resets, .waits),
             BrokenConnection("request-of-http1", Array("GET / HTTP/1.1\r\nHost: a\r\n\r\n".utf8), .waits),
             clientHello,
         ]

@@ -35,7 +35,7 @@ import Testing
         .enabled(if: count == nil, "`make broken-connections` opens more of them"),
         arguments: [
             "unfinished-call", "rapid-reset", "rapid-reset-and-error", "continuations", "settings", "empty-data",
-            "window-overflow",
+            "window-overflow", "open-reset", "two-reads",
         ])
     func `the daemon releases the memory of broken gRPC connections`(name: String) async throws {
         let kind = try #require(BrokenConnection.kinds(of: "grpc").first { $0.name == name })

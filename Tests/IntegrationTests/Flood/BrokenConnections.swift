@@ -6,6 +6,8 @@ struct BrokenConnection: Sendable, CustomStringConvertible {
     enum Ending: Sendable {
         /// Closes the connection with FIN.
         case close
+        /// Resets the connection, often before the server has accepted it.
+        case resetAtOnce
         /// Resets the connection after 20 ms.
         case reset
         /// Resets the connection once the server has sent something.
@@ -18,7 +20,7 @@ struct BrokenConnection: Sendable, CustomStringConvertible {
         /// The time after which the client resets the connection in any case.
         fileprivate var patience: Duration {
             switch self {
-            case .close: .zero
+            case .close, .resetAtOnce: .zero
             case .reset: .milliseconds(20)
             case .answered, .echoed, .waits: .seconds(10)
             }
