@@ -49,16 +49,25 @@ if [ $# -eq 0 ]; then
     set -- $names
 fi
 
+# Writes the rows of a parser to a file of its own.
+measure() {
+    local parser=$1 dumps=$build/dumps/$1
+    mkdir -p "$dumps"
+    valgrind --quiet --tool=callgrind --toggle-collect=hostile_run --dump-after=hostile_run \
+        --callgrind-out-file="$dumps/out" "$build/hostile" "$parser" "$dumps/out" \
+        >"$build/$parser.rows" 2>"$build/$parser.log" ||
+        echo "$parser FAILED: the program ended with status $?; see $build/$parser.log" >>"$build/$parser.rows"
+    rm -rf "$dumps"
+    cat "$build/$parser.rows"
+}
+export build
+export -f measure
+
+# As many at once as there are processors, since no count depends on what else runs.
 {
     printf '%-21s %-15s %-21s %8s %11s %8s\n' parser place shape sizes per-byte growth
-    for parser; do
-        rm -f "$build"/dumps/*
-        valgrind --quiet --tool=callgrind --toggle-collect=hostile_run --dump-after=hostile_run \
-            --callgrind-out-file="$build/dumps/out" "$build/hostile" "$parser" "$build/dumps/out" 2>"$build/$parser.log" ||
-            { echo "$parser FAILED: the program ended with status $?"; tail -n 5 "$build/$parser.log" >&2; }
-    done
+    printf '%s\n' "$@" | xargs -P "$(nproc)" -I {} bash -c 'measure {}'
 } | tee "$build/table"
-rm -f "$build"/dumps/*
 
 failed=$(grep -c 'FAILED:' "$build/table" || true)
 echo "$(($(wc -l <"$build/table") - 1)) rows, $failed failed"

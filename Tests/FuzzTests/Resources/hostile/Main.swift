@@ -23,9 +23,10 @@ private enum Rule {
 @inline(never)
 public func hostileRun() { work() }
 
+// Safe: this program has one thread.
 nonisolated(unsafe) private var work: () -> Void = {}
 
-/// Keeps the compiler from removing what nobody reads.
+/// Keeps the compiler from removing what is not read.
 @inline(never)
 func use<Value>(_ value: Value) {}
 

@@ -26,6 +26,8 @@ struct HostileText: Sendable {
 
     static let all = [
         marksDescending, marksAscending, marksAlternating,
+        // No run is longer than requests may have, so that every reader goes through the whole text.
+        runs("marks-safe", "", ["a" + Shape.marks(15)]),
         runs("regional-indicators", "", ["\u{1F1E9}\u{1F1EA}"]),
         runs("emoji-zwj", "", ["\u{1F469}\u{200D}"]),
         runs("indic-conjuncts", "", ["\u{915}\u{94D}"]),
