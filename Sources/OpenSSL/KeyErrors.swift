@@ -1,6 +1,9 @@
 import COpenSSL
 
 /// Why bytes are not a P-256 private key in PKCS#8 PEM, the form that begins with `-----BEGIN PRIVATE KEY-----`.
+///
+/// No case carries bytes of the input, not even of a label or an object identifier: in a damaged file these can be bytes of
+/// the private key. All names come from fixed lists.
 package enum PrivateKeyError: Error, Sendable, Equatable {
     /// No bytes, or nothing but white space.
     case empty
@@ -16,12 +19,20 @@ package enum PrivateKeyError: Error, Sendable, Equatable {
     case textOutsideBlock
     /// More than one PEM block.
     case severalBlocks
+    /// The `BEGIN` or the `END` words share a line with the content, for example because all is on one line.
+    case lineBreaksMissing
+    /// Line breaks are written as a backslash and `n`.
+    case escapedLineBreaks
+    /// The Base64 encoding of a PEM file.
+    case base64OfFile
+    /// Quotation marks surround the block.
+    case quoted
     /// Encrypted with a passphrase (PKCS#8 or the older `Proc-Type` header).
     case encryptedPEM
     case publicKey
     case certificate
-    /// A block of another kind; the associated value is its label.
-    case otherBlock(label: String)
+    /// A block of another kind; the associated value is its label, nil for one that is not in the list.
+    case otherBlock(PEMLabel?)
     /// The older form of SEC 1, `BEGIN EC PRIVATE KEY`.
     case notPKCS8
     case rsaKey
@@ -52,10 +63,21 @@ extension PrivateKeyError: CustomStringConvertible {
         case .truncated: "truncated: its end is missing; copy the whole file again"
         case .textOutsideBlock: "a key with other text around it; leave only the lines from BEGIN to END"
         case .severalBlocks: "several PEM blocks; leave only the one private key"
+        case .lineBreaksMissing:
+            """
+            a key with line breaks missing: the BEGIN words and the END words must each be a line; run \
+            `\(PrivateKeyRepair.breakLines)`
+            """
+        case .escapedLineBreaks:
+            "a key with `\\n` in place of its line breaks; run `\(PrivateKeyRepair.unescape)`"
+        case .base64OfFile: "the Base64 encoding of a key file; decode it with `\(PrivateKeyRepair.decode)`"
+        case .quoted:
+            "a key in quotation marks; remove the marks before `-----BEGIN` and after the last `-----`"
         case .encryptedPEM: "an encrypted PEM; decrypt it with `openssl pkcs8 -topk8 -nocrypt`"
         case .publicKey: "a public key; provide the private key that belongs to it"
         case .certificate: "a certificate; provide the private key that belongs to it"
-        case .otherBlock(let label): "a PEM block `\(label)`; provide a block `PRIVATE KEY`"
+        case .otherBlock(let label?): "a PEM block `\(label.rawValue)`; provide a block `PRIVATE KEY`"
+        case .otherBlock(nil): "a PEM block with an unknown label; provide a block `PRIVATE KEY`"
         case .notPKCS8: "an EC key in SEC 1 form; convert it with `openssl pkcs8 -topk8 -nocrypt`"
         case .rsaKey: "an RSA key; provide a key on the curve P-256"
         case .otherCurve(let name): "a key on the curve \(name); provide one on the curve P-256"
@@ -67,6 +89,15 @@ extension PrivateKeyError: CustomStringConvertible {
         case .library(let error): "not loadable: \(error)"
         }
     }
+}
+
+/// Commands that turn a key file into one with line breaks, for GNU sed and coreutils.
+package enum PrivateKeyRepair {
+    /// Puts the BEGIN and the END words on lines of their own, and removes blanks that replace line breaks between them.
+    package static let breakLines = #"sed -E 's/-----[A-Z ]+-----/\n&\n/g' FILE | sed '/-----/!s/[ \t]//g' > NEW_FILE"#
+    /// Replaces escaped line breaks by real ones.
+    package static let unescape = #"sed -E 's/(\\+r)?\\+n/\n/g' FILE > NEW_FILE"#
+    package static let decode = "base64 -d FILE > NEW_FILE"
 }
 
 /// Why bytes are not a public key on P-256.
@@ -95,13 +126,13 @@ extension PublicKeyError: CustomStringConvertible {
 
 /// Names of algorithms and curves, for messages to people.
 enum KeyNames {
-    /// The common name of an object identifier: NIST's for curves (`P-384`), else libcrypto's, else its digits.
+    /// The common name of an object identifier: NIST's for curves (`P-384`), else libcrypto's.
     ///
     /// - Parameter content: The identifier's DER without tag and length.
-    /// - Returns: The name, or `unknown`.
-    static func name(ofObjectIdentifier content: UnsafeRawBufferPointer) -> String {
-        let unknown = "unknown"
-        guard let count = UInt8(exactly: content.count), count < 0x80 else { return unknown }
+    /// - Returns: The name; nil for one that libcrypto does not know. The digits of that are not given, because in a damaged
+    ///   key they can be bytes of the private number.
+    static func name(ofObjectIdentifier content: UnsafeRawBufferPointer) -> String? {
+        guard let count = UInt8(exactly: content.count), count < 0x80 else { return nil }
         let der = [DERReader.Tag.objectIdentifier.rawValue, count] + content
         let object = der.withUnsafeBufferPointer { bytes in
             var position = bytes.baseAddress
@@ -109,17 +140,11 @@ enum KeyNames {
         }
         guard let object else {
             OpenSSLError.clearQueue()
-            return unknown
+            return nil
         }
         defer { ASN1_OBJECT_free(object) }
         let number = OBJ_obj2nid(object)
-        if number != NID_undef { return name(ofNumber: number) }
-        return String(unsafeUninitializedCapacity: 128) { buffer in
-            buffer.withMemoryRebound(to: CChar.self) { text in
-                let count = OBJ_obj2txt(text.baseAddress, CInt(text.count), object, 1)
-                return min(max(Int(count), 0), text.count - 1)
-            }
-        }
+        return number == NID_undef ? nil : name(ofNumber: number)
     }
 
     /// The common name of an algorithm or curve by libcrypto's number for it.

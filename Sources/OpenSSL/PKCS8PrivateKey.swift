@@ -60,13 +60,15 @@ struct PKCS8PrivateKey {
     private static func checkAlgorithm(_ info: Info) throws(PrivateKeyError) {
         if info.algorithm.starts(with: rsaFamily) { throw .rsaKey }
         guard info.algorithm.elementsEqual(ecPublicKey) else {
-            throw .otherAlgorithm(KeyNames.name(ofObjectIdentifier: info.algorithm))
+            throw .otherAlgorithm(KeyNames.name(ofObjectIdentifier: info.algorithm) ?? "an unknown algorithm")
         }
         var parameters = info.parameters
         guard let curve = try? parameters.read(.objectIdentifier), parameters.isAtEnd else {
             throw .otherCurve("with explicit parameters")
         }
-        guard curve.elementsEqual(p256) else { throw .otherCurve(KeyNames.name(ofObjectIdentifier: curve)) }
+        guard curve.elementsEqual(p256) else {
+            throw .otherCurve(KeyNames.name(ofObjectIdentifier: curve) ?? "with an unknown identifier")
+        }
     }
 
     /// Reads `ECPrivateKey` (RFC 5915).

@@ -52,7 +52,8 @@ package struct PostgresConfiguration: Sendable, Equatable {
         var options: [String: String] = [:]
         for item in parts.queryItems ?? [] {
             guard ["host", "sslmode", "sslrootcert"].contains(item.name), options[item.name] == nil else {
-                throw Malformed(reason: "it has the option \(item.name), which is not known or given twice")
+                // Not named: a password with a question mark looks like options.
+                throw Malformed(reason: "it has an option that is not host, sslmode or sslrootcert, or one twice")
             }
             options[item.name] = item.value ?? ""
         }
@@ -119,7 +120,9 @@ package struct PostgresConfiguration: Sendable, Equatable {
         // What stands there may be a link, as a secret of Kubernetes is.
         let target = URL(filePath: file).resolvingSymlinksInPath().path(percentEncoded: false)
         let attributes = try? FileManager.default.attributesOfItem(atPath: target)
-        guard let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue,
+        // A named pipe would block until a writer comes.
+        guard attributes?[.type] as? FileAttributeType == .typeRegular,
+            let mode = (attributes?[.posixPermissions] as? NSNumber)?.intValue,
             let data = FileManager.default.contents(atPath: target)
         else {
             throw PostgresError(.authentication, "the password file \(file) cannot be read", during: "connect")

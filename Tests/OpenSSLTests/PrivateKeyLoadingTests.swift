@@ -67,7 +67,7 @@ import Testing
         #expect(refusal(KeyFixtures.sec1WithParameters) == .notPKCS8)
         #expect(refusal(KeyFixtures.sec1Encrypted) == .encryptedPEM)
         #expect(refusal(KeyFixtures.encrypted) == .encryptedPEM)
-        #expect(refusal(KeyFixtures.certificateRequest) == .otherBlock(label: "CERTIFICATE REQUEST"))
+        #expect(refusal(KeyFixtures.certificateRequest) == .otherBlock(.certificateRequest))
         let publicKey = try ECPrivateKey.generate().publicKey.pemRepresentation()
         #expect(refusal(publicKey) == .publicKey)
         let certificate = try CertificateBuilder.authority("any", notBefore: .now, notAfter: .now)
@@ -159,7 +159,8 @@ import Testing
     @Test func everyRefusalSaysWhatToDo() {
         let refusals: [PrivateKeyError] = [
             .empty, .byteOrderMark, .derEncoded, .notPEM, .truncated, .textOutsideBlock, .severalBlocks,
-            .encryptedPEM, .publicKey, .certificate, .otherBlock(label: "X"), .notPKCS8, .rsaKey,
+            .lineBreaksMissing, .escapedLineBreaks, .base64OfFile, .quoted,
+            .encryptedPEM, .publicKey, .certificate, .otherBlock(.cms), .otherBlock(nil), .notPKCS8, .rsaKey,
             .otherCurve("P-384"), .otherAlgorithm("ED25519"), .malformed, .invalidScalar, .publicKeyMismatch,
         ]
         for refusal in refusals {

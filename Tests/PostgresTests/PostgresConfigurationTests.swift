@@ -31,7 +31,8 @@ struct PostgresConfigurationTests {
         "A URL that cannot be meant is refused, with what is wrong",
         arguments: [
             ("mysql://a@b/c", "no URL that begins with postgres"), ("postgres://a:secret@b/c", "password"),
-            ("postgres://a@b/c?sslmode=require", "sslmode"), ("postgres://a@b/c?target=1", "target"),
+            ("postgres://a@b/c?sslmode=require", "sslmode"),
+            ("postgres://a@b/c?target=1", "not host, sslmode or sslrootcert"),
             ("postgres://b/c", "no user"), ("postgres://a@b", "no database"), ("postgres://a@b/c/d", "no database"),
             ("postgres://a@/c", "no host"), ("postgres://a@b/c?host=/run", "or two"),
         ])
@@ -47,6 +48,15 @@ struct PostgresConfigurationTests {
         let file = try #require(parameters.first { $0.name == "passfile" }?.value)
         // libpq looks in the user's home without a name, and writes a line to the standard error for what is no plain file.
         #expect(!file.isEmpty && !FileManager.default.fileExists(atPath: file))
+    }
+
+    @Test func `a pipe in the place of the password file is refused without waiting`() throws {
+        let pipe = FileManager.default.temporaryDirectory.appending(path: "purser-password-\(UUID().uuidString)").path
+        #expect(mkfifo(pipe, 0o600) == 0)
+        defer { unlink(pipe) }
+        var configuration = PostgresConfiguration(host: "/run", database: "a", user: "b")
+        configuration.passwordFile = pipe
+        #expect(throws: PostgresError.self) { try configuration.parameters() }
     }
 
     @Test func `the password is a file's first line, and is missed where it is not`() throws {

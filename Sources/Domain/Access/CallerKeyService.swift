@@ -130,6 +130,16 @@ extension CallerKeyService {
         return Request(caller: caller, app: app, publicKey: publicKey, scopes: scopes)
     }
 
+    /// What is wrong with a text that is not a public key; nothing of it is quoted.
+    private static func publicKeyRule(_ text: String) -> String {
+        let rule = "`publicKey` must be a P-256 public key in PEM (`BEGIN PUBLIC KEY`)"
+        guard Array(text.utf8).firstRange(of: Array("PRIVATE KEY".utf8)) != nil else { return "\(rule)." }
+        return """
+            \(rule), and this is a private key. It has left its file: make a new pair, and send the public half \
+            (`openssl pkey -in FILE -pubout`).
+            """
+    }
+
     /// The scopes of a request, which may say with null that it has none; nil when they cannot be read.
     private static func scopes(_ fields: inout FieldReader) -> Set<Scope>?? {
         let given = fields.peek("scopes")
@@ -155,7 +165,7 @@ extension CallerKeyService {
             refuse("app", "unknown", "No app is configured under this name; the configuration's `apps` lists them.")
         }
         if let publicKey, decodePublicKey(publicKey) == nil {
-            refuse("publicKey", "format", "`publicKey` must be a P-256 public key in PEM (`BEGIN PUBLIC KEY`).")
+            refuse("publicKey", "format", Self.publicKeyRule(publicKey))
         }
         guard let scopes else { return violations }
         let (known, isConfigured) = registry.read { ($0.caller(caller), $0.configuredCaller(caller) != nil) }
