@@ -1,4 +1,5 @@
 import Foundation
+import JSON
 
 /// Where the segments of the log are: one directory an instance, which nobody else may read.
 package struct AuditDirectory: Sendable {
@@ -22,7 +23,7 @@ package struct AuditDirectory: Sendable {
 
     /// Every segment that is there, by number.
     package func segments() throws(AuditFileError) -> [Segment] {
-        try names().compactMap { Segment(name: $0) }.sorted { $0.number < $1.number }
+        try names().compactMap { $0.checked.flatMap(Segment.init(name:)) }.sorted { $0.number < $1.number }
     }
 
     /// One file of records.
@@ -61,14 +62,42 @@ package struct AuditDirectory: Sendable {
     /// - Throws: `AuditFileError` when the directory cannot be read: there may be keys then.
     package func chainsWithKeys() throws(AuditFileError) -> [String] {
         if access(path, F_OK) != 0, errno == ENOENT { return [] }
-        return try names().filter { $0.hasSuffix(".key") }.map { String($0.dropLast(4)) }.sorted()
+        return try names().compactMap(\.checked).filter { $0.hasSuffix(".key") }.map { String($0.dropLast(4)) }
+            .filter(Self.isChain).sorted()
     }
 
-    private func names() throws(AuditFileError) -> [String] {
-        do {
-            return try FileManager.default.contentsOfDirectory(atPath: path)
-        } catch {
-            throw AuditFileError(path, "cannot be read: \((error as NSError).localizedDescription)")
+    /// Whether a text can name a chain; the names of others' files end up in messages.
+    private static func isChain(_ text: String) -> Bool {
+        (1...64).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy { ("a"..."z").contains($0) || ("0"..."9").contains($0) }
+    }
+
+    /// The entries that must not be opened as files, each with what it is: pipes, devices, sockets, links, and directories in the
+    /// place of a segment.
+    func irregularEntries() throws(AuditFileError) -> [(name: UntrustedText, kind: String)] {
+        try names().sorted().compactMap { name in
+            // A name that is not UTF-8 is none of ours; nothing opens it.
+            guard let text = name.checked, let kind = AuditFile.irregularKind("\(path)/\(text)") else { return nil }
+            return kind != AuditFile.directoryKind || Segment(name: text) != nil ? (name, kind) : nil
+        }
+    }
+
+    /// The names in the directory, without `.` and `..`.
+    private func names() throws(AuditFileError) -> [UntrustedText] {
+        guard let stream = opendir(path) else { throw AuditFileError(path, errno) }
+        defer { closedir(stream) }
+        var names: [UntrustedText] = []
+        while true {
+            errno = 0
+            guard let entry = readdir(stream) else {
+                guard errno == 0 else { throw AuditFileError(path, errno) }
+                return names
+            }
+            guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return names }
+            // The system has written only as much of the field as the name takes.
+            let name = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
+            let text = UntrustedText(decoding: UnsafeRawBufferPointer(start: name, count: strlen(name)))
+            if text != ".", text != ".." { names.append(text) }
         }
     }
 

@@ -23,12 +23,43 @@ final class AuditFile: Sendable {
         try self.init(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC, .system)
     }
 
+    /// Opens a regular file only, and never waits: a named pipe would block until a writer comes.
     private init(_ path: String, _ flags: CInt, _ calls: FileCalls) throws(AuditFileError) {
-        let descriptor = open(path, flags, 0o600)
+        // Before it is opened: opening a device can have effects.
+        if let kind = Self.irregularKind(path) { throw AuditFileError(path, Self.refusal(kind)) }
+        let descriptor = open(path, flags | O_NONBLOCK, 0o600)
         guard descriptor >= 0 else { throw AuditFileError(path, errno) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            close(descriptor)
+            throw AuditFileError(path, Self.refusal("something else"))
+        }
         self.path = path
         self.descriptor = descriptor
         self.calls = calls
+    }
+
+    private static func refusal(_ kind: String) -> String {
+        "is \(kind) and not a regular file; find out who put it there, and move it away"
+    }
+
+    static let directoryKind = "a directory"
+
+    /// What a path leads to that is not a regular file; nil for a regular file, and where nothing is.
+    ///
+    /// Symbolic links are not followed.
+    static func irregularKind(_ path: String) -> String? {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return nil }
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return nil
+        case S_IFDIR: return directoryKind
+        case S_IFIFO: return "a named pipe"
+        case S_IFLNK: return "a symbolic link"
+        case S_IFSOCK: return "a socket"
+        case S_IFBLK, S_IFCHR: return "a device"
+        default: return "something else"
+        }
     }
 
     deinit {

@@ -1,4 +1,5 @@
 package import Foundation
+import JSON
 import OpenSSL
 
 /// Finds out whether the log is as it was written.
@@ -39,7 +40,12 @@ package struct AuditVerifier {
     ///
     /// - Throws: `AuditFileError`, `OpenSSLError` when the files cannot be read or libcrypto fails.
     package mutating func verify() throws -> AuditReport {
-        let segments = try directory.segments()
+        let irregular = try directory.irregularEntries()
+        for entry in irregular {
+            report.add(.inserted, nil, "\(entry.name) is \(entry.kind) and not a regular file; it was not read.")
+        }
+        let names = Set(irregular.map(\.name))
+        let segments = try directory.segments().filter { !names.contains(UntrustedText($0.name)) }
         guard let first = segments.first else {
             report.add(.cutOff, nil, "There is no segment at all.")
             return report

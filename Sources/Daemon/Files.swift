@@ -1,5 +1,6 @@
 import Foundation
 import OpenSSL
+import Systemd
 
 /// Why a file that the configuration names cannot be used.
 package struct FileError: Error, CustomStringConvertible {
@@ -52,17 +53,24 @@ enum Files {
     /// Reads a file whole.
     ///
     /// - Throws: `FileError` with the reason why it cannot be read; blocks.
-    static func contents(of path: String, maximumBytes: Int) throws(FileError) -> Data {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+    ///
+    /// `allowsPipe`: whether it may be a pipe, whose writer is waited for: what a shell makes of `<(sops --decrypt …)`.
+    static func contents(of path: String, maximumBytes: Int, allowsPipe: Bool = false) throws(FileError) -> Data {
+        // A named pipe would block the open until a writer comes.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC | (allowsPipe ? 0 : O_NONBLOCK))
         guard descriptor >= 0 else {
             throw FileError(path: path, problem: "cannot be read: \(String(cString: strerror(errno)))")
+        }
+        guard allowsPipe || FileStatus(descriptor: descriptor)?.isRegular == true else {
+            close(descriptor)
+            throw FileError(path: path, problem: "cannot be read: it is not a regular file")
         }
         let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         let data: Data
         do {
             data = try handle.read(upToCount: maximumBytes + 1) ?? Data()
         } catch {
-            throw FileError(path: path, problem: "cannot be read; is it a regular file?")
+            throw FileError(path: path, problem: "cannot be read: \(error); is it a regular file?")
         }
         guard data.count <= maximumBytes else {
             throw FileError(path: path, problem: "has more than \(maximumBytes) bytes")

@@ -1,5 +1,6 @@
 import Domain
 import Foundation
+import JSON
 import OpenSSL
 import Synchronization
 
@@ -15,12 +16,18 @@ package struct KeyDirectory: Sendable, Equatable {
     package let apps: [String]
     /// Whether the files' group may read them (Kubernetes' `fsGroup`).
     package let allowsGroupRead: Bool
+    /// The users who may own the directory and its files.
+    package let owners: SecretFileOwners
 
-    package init(path: String, issuerID: String, apps: [String], allowsGroupRead: Bool) {
+    package init(
+        path: String, issuerID: String, apps: [String], allowsGroupRead: Bool,
+        owners: SecretFileOwners = SecretFileOwners()
+    ) {
         self.path = path
         self.issuerID = issuerID
         self.apps = apps
         self.allowsGroupRead = allowsGroupRead
+        self.owners = owners
     }
 
     /// What Apple's names of downloaded keys begin with.
@@ -28,11 +35,18 @@ package struct KeyDirectory: Sendable, Equatable {
     private static let suffix = ".p8"
 
     /// The id of the key in a file; nil for a name that tells none.
-    package static func keyID(ofFile name: String) -> String? {
-        guard name.hasSuffix(suffix) else { return nil }
-        let stem = name.dropLast(suffix.count)
-        let id = prefixes.first { stem.hasPrefix($0) }.map { stem.dropFirst($0.count) } ?? stem
-        return KeyFacts.isKeyID(id) ? String(id) : nil
+    package static func keyID(ofFile name: String) -> String? { keyID(ofFile: UntrustedText(name)) }
+
+    /// The same of a name that a directory has; one that tells an id is ASCII.
+    ///
+    /// Compared by bytes: in a `String` a Kelvin sign equals the K of `AuthKey_`.
+    static func keyID(ofFile name: UntrustedText) -> String? {
+        let bytes = Array(name.utf8)
+        guard bytes.reversed().starts(with: suffix.utf8.reversed()) else { return nil }
+        let stem = bytes.dropLast(suffix.utf8.count)
+        let prefix = prefixes.first { stem.starts(with: $0.utf8) }
+        guard let id = UntrustedText(decoding: stem.dropFirst(prefix?.utf8.count ?? 0)).checked else { return nil }
+        return KeyFacts.isKeyID(id) ? id : nil
     }
 
     /// What is wrong with directories and their files, one line each.
@@ -44,7 +58,9 @@ package struct KeyDirectory: Sendable, Equatable {
     }
 
     /// Whether a file is meant to hold a key.
-    static func isKeyFile(_ name: String) -> Bool { name.hasSuffix(suffix) && !name.hasPrefix(".") }
+    static func isKeyFile(_ name: UntrustedText) -> Bool {
+        name.utf8.reversed().starts(with: suffix.utf8.reversed()) && name.utf8.first != UInt8(ascii: ".")
+    }
 }
 
 /// Reads directories of keys, and again only what has changed.
@@ -96,7 +112,7 @@ final class KeyDirectoryReader: Sendable {
 
     let directories: [KeyDirectory]
     /// By path of the file, and for each directory the names that it had.
-    private let known = Mutex<(files: [String: Known], names: [String: [String]])>(([:], [:]))
+    private let known = Mutex<(files: [String: Known], names: [String: [UntrustedText]])>(([:], [:]))
 
     init(_ directories: [KeyDirectory]) { self.directories = directories }
 
@@ -112,21 +128,24 @@ final class KeyDirectoryReader: Sendable {
             var seen: [String: String] = [:]
             var present: Set<String> = []
             for directory in directories {
-                let names =
-                    Self.names(in: directory)
-                    ?? {
-                        scan.isComplete = false
-                        scan.problems.append("\(directory.path): cannot be read; its keys stay as they were")
-                        return known.names[directory.path] ?? []
-                    }()
+                let names: [UntrustedText]
+                do throws(DirectoryProblem) {
+                    names = try Self.names(in: directory)
+                } catch {
+                    scan.isComplete = false
+                    scan.problems.append("\(directory.path): \(error.text); its keys stay as they were")
+                    names = known.names[directory.path] ?? []
+                }
                 known.names[directory.path] = names
                 for name in names {
-                    let path = "\(directory.path)/\(name)"
-                    present.insert(path)
-                    guard let keyID = KeyDirectory.keyID(ofFile: name) else {
-                        scan.problems.append("\(path): its name tells no key id; call it AuthKey_ID.p8 or ID.p8")
+                    guard let keyID = KeyDirectory.keyID(ofFile: name), let fileName = name.checked else {
+                        // Anybody's choice: it may hold line feeds and commands to a terminal.
+                        scan.problems.append(
+                            "\(directory.path): \(name): its name tells no key id; call it AuthKey_ID.p8 or ID.p8")
                         continue
                     }
+                    let path = "\(directory.path)/\(fileName)"
+                    present.insert(path)
                     scan.keyIDs.insert(keyID)
                     if let source = taken[keyID] {
                         scan.problems.append("\(path): there is a key \(keyID) already (\(source.rawValue))")
@@ -159,9 +178,20 @@ final class KeyDirectoryReader: Sendable {
         }
     }
 
-    /// The names of a directory's key files in ascending order; nil when it cannot be read.
-    private static func names(in directory: KeyDirectory) -> [String]? {
-        guard let names = try? FileManager.default.contentsOfDirectory(atPath: directory.path) else { return nil }
+    /// Why the names of a directory are not read.
+    private struct DirectoryProblem: Error {
+        let text: String
+    }
+
+    /// The names of a directory's key files, by their bytes in ascending order.
+    ///
+    /// In a directory that other users can write anybody could add a key.
+    private static func names(in directory: KeyDirectory) throws(DirectoryProblem) -> [UntrustedText] {
+        guard let folder = try? SecretFolder(listing: directory.path) else {
+            throw DirectoryProblem(text: "cannot be read")
+        }
+        if let problem = folder.problem(directory.owners) { throw DirectoryProblem(text: problem) }
+        guard let names = folder.names() else { throw DirectoryProblem(text: "cannot be read") }
         return Array(names.filter(KeyDirectory.isKeyFile).sorted().prefix(maximumFiles))
     }
 
@@ -175,11 +205,13 @@ final class KeyDirectoryReader: Sendable {
         at path: String, _ keyID: String, _ directory: KeyDirectory, before: Known?
     ) -> Known {
         let stamp = Stamp(path)
-        if let before, before.stamp == stamp, stamp != nil { return before }
+        // What is wrong may be a directory's, and fixed there.
+        if let before, before.stamp == stamp, stamp != nil, before.problem == nil { return before }
         var known = Known(stamp: stamp, entry: before?.entry)
         let declaration = KeyDeclaration(
             keyID: keyID, issuerID: directory.issuerID, path: path,
-            source: .file(allowsGroupRead: directory.allowsGroupRead), state: .standby, apps: directory.apps)
+            source: .file(allowsGroupRead: directory.allowsGroupRead), state: .standby, apps: directory.apps,
+            owners: directory.owners)
         do throws(KeyFileError) {
             let privateKey = try KeyFile.load(declaration)
             known.entry = KeyRing.Entry(

@@ -14,7 +14,7 @@ package struct KeyFileError: Error, Sendable, Equatable, CustomStringConvertible
 package enum KeyFile {
     /// Reads and parses a key.
     ///
-    /// - Throws: `KeyFileError`; where permissions are the problem it names the `chmod` to run.
+    /// - Throws: `KeyFileError`; where permissions are the problem it names the `chmod` or `chown` to run.
     package static func load(_ declaration: KeyDeclaration) throws(KeyFileError) -> ECPrivateKey {
         func refusal(_ problem: String) -> KeyFileError {
             KeyFileError(keyID: declaration.keyID, path: declaration.path, problem: problem)
@@ -22,7 +22,7 @@ package enum KeyFile {
         let text: SecureBytes
         do throws(SecretFileError) {
             text = try SecretFile.read(
-                declaration.path, allowsGroupRead: declaration.source.allowsGroupRead,
+                declaration.path, allowsGroupRead: declaration.source.allowsGroupRead, owners: declaration.owners,
                 maximumBytes: KeyFacts.maximumFileBytes)
         } catch {
             throw refusal(error.problem)
@@ -34,9 +34,10 @@ package enum KeyFile {
         }
     }
 
-    /// What is wrong with the file's type or permissions, if anything; used by `purser config check` too.
+    /// What is wrong with the file's type, permissions, owner or directory, if anything.
     package static func permissionProblem(_ declaration: KeyDeclaration) -> String? {
-        SecretFile.permissionProblem(declaration.path, allowsGroupRead: declaration.source.allowsGroupRead)
+        SecretFile.permissionProblem(
+            declaration.path, allowsGroupRead: declaration.source.allowsGroupRead, owners: declaration.owners)
     }
 }
 
@@ -53,6 +54,8 @@ package struct KeyDeclaration: Sendable, Equatable {
     package let state: KeyStatus.State
     /// The apps it signs for, by slug.
     package let apps: [String]
+    /// The users who may own the file and its directory.
+    package let owners: SecretFileOwners
 
     package enum Source: Sendable, Equatable {
         /// A file that the configuration names. Group-readable only where the operator says so (Kubernetes `fsGroup`).
@@ -76,7 +79,8 @@ package struct KeyDeclaration: Sendable, Equatable {
     }
 
     package init(
-        keyID: String, issuerID: String, path: String, source: Source, state: KeyStatus.State, apps: [String]
+        keyID: String, issuerID: String, path: String, source: Source, state: KeyStatus.State, apps: [String],
+        owners: SecretFileOwners = SecretFileOwners()
     ) {
         self.keyID = keyID
         self.issuerID = issuerID
@@ -84,5 +88,6 @@ package struct KeyDeclaration: Sendable, Equatable {
         self.source = source
         self.state = state
         self.apps = apps
+        self.owners = owners
     }
 }

@@ -21,22 +21,22 @@ package struct SecretFileError: Error, Sendable, Equatable, CustomStringConverti
 package enum SecretFile {
     /// Reads a file whole, straight into memory that is wiped.
     ///
-    /// The permissions are those of the file that is read, not of the name: they are taken from the open descriptor.
+    /// The type, permissions and owner are those of the open file, and not of its name. The directory in which the name is, and the
+    /// one in which the file is if the name is a symbolic link, must not be writable by other users.
     ///
     /// - Parameters:
     ///   - path: the file; symbolic links are followed, as Kubernetes makes them.
     ///   - allowsGroupRead: whether its group may read it too.
+    ///   - owners: the users who may own the file and its directory; nil for a file that ``check`` has passed, or whose content is
+    ///     sealed.
     ///   - maximumBytes: the size beyond which it is refused.
     /// - Returns: what it holds.
-    /// - Throws: `SecretFileError`; where permissions are the problem it names the `chmod` to run.
+    /// - Throws: `SecretFileError`; where permissions are the problem it names the `chmod` or `chown` to run.
     package static func read(
-        _ path: String, allowsGroupRead: Bool, maximumBytes: Int
+        _ path: String, allowsGroupRead: Bool, owners: SecretFileOwners? = nil, maximumBytes: Int
     ) throws(SecretFileError) -> SecureBytes {
-        let descriptor = try open(path)
+        let descriptor = try open(path, allowsGroupRead: allowsGroupRead, owners)
         defer { close(descriptor) }
-        if let problem = permissionProblem(of: descriptor, path, allowsGroupRead: allowsGroupRead) {
-            throw SecretFileError(path: path, problem: problem)
-        }
         do throws(SecureBytesError) {
             return try SecureBytes(readingFrom: descriptor, maximumCount: maximumBytes)
         } catch {
@@ -44,12 +44,24 @@ package enum SecretFile {
         }
     }
 
-    /// What is wrong with a file's type or permissions, if anything.
-    package static func permissionProblem(_ path: String, allowsGroupRead: Bool) -> String? {
+    /// Checks a file without reading it: its type, permissions, owner and directory.
+    ///
+    /// - Throws: `SecretFileError`; where permissions are the problem it names the `chmod` or `chown` to run.
+    package static func check(
+        _ path: String, allowsGroupRead: Bool, owners: SecretFileOwners, allowsGroupWritableFolder: Bool = false
+    ) throws(SecretFileError) {
+        close(
+            try open(
+                path, allowsGroupRead: allowsGroupRead, owners, allowsGroupWritableFolder: allowsGroupWritableFolder))
+    }
+
+    /// What is wrong with a file's type, permissions, owner or directory, if anything.
+    package static func permissionProblem(
+        _ path: String, allowsGroupRead: Bool, owners: SecretFileOwners
+    ) -> String? {
         do throws(SecretFileError) {
-            let descriptor = try open(path)
-            defer { close(descriptor) }
-            return permissionProblem(of: descriptor, path, allowsGroupRead: allowsGroupRead)
+            try check(path, allowsGroupRead: allowsGroupRead, owners: owners)
+            return nil
         } catch {
             return error.problem
         }
@@ -90,19 +102,79 @@ package enum SecretFile {
     /// The system's words for an error.
     static func systemError(_ code: CInt = errno) -> String { String(cString: strerror(code)) }
 
-    private static func open(_ path: String) throws(SecretFileError) -> CInt {
-        // A pipe would keep the start waiting for somebody who writes.
-        let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-        guard descriptor >= 0 else {
-            throw SecretFileError(path: path, problem: "cannot open: \(systemError())")
+    /// Opens a file that passes every check.
+    ///
+    /// `attempts`: how often Kubernetes may replace a mounted secret between two system calls.
+    private static func open(
+        _ path: String, allowsGroupRead: Bool, _ owners: SecretFileOwners?, allowsGroupWritableFolder: Bool = false,
+        attempts: Int = 3
+    ) throws(SecretFileError) -> CInt {
+        func refusal(_ problem: String) -> SecretFileError { SecretFileError(path: path, problem: problem) }
+        let name = (path as NSString).lastPathComponent
+        let folder: SecretFolder
+        do throws(SystemCallError) {
+            folder = try SecretFolder((path as NSString).deletingLastPathComponent)
+        } catch {
+            throw refusal("cannot open: \(systemError(error.code))")
         }
-        return descriptor
+        if let problem = folder.problem(owners, allowsGroupWrite: allowsGroupWritableFolder) { throw refusal(problem) }
+        var (link, status) = (stat(), stat())
+        // Before it is opened: opening a device can have effects.
+        guard fstatat(folder.descriptor, name, &link, AT_SYMLINK_NOFOLLOW) == 0,
+            fstatat(folder.descriptor, name, &status, 0) == 0
+        else { throw refusal("cannot open: \(systemError())") }
+        guard isRegular(status) else { throw refusal("is not a regular file") }
+        let isLink = link.st_mode & S_IFMT == S_IFLNK
+        // In a directory with the sticky bit other users can add links.
+        if isLink, let problem = owners?.problem(of: link.st_uid, path, isLink: true) {
+            throw refusal("the symbolic link \(problem)")
+        }
+        // A named pipe in the place of the file would block the open until a writer comes.
+        let descriptor = openat(folder.descriptor, name, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+        guard descriptor >= 0 else { throw refusal("cannot open: \(systemError())") }
+        if let problem = problem(of: descriptor, path, allowsGroupRead: allowsGroupRead, owners) {
+            close(descriptor)
+            throw refusal(problem)
+        }
+        guard isLink else { return descriptor }
+        switch realFolder(of: descriptor) {
+        case .success(let real):
+            guard let problem = real.problem(owners, allowsGroupWrite: allowsGroupWritableFolder) else {
+                return descriptor
+            }
+            close(descriptor)
+            throw refusal(problem)
+        case .failure(let error):
+            close(descriptor)
+            guard error.code == ENOENT, attempts > 1 else {
+                throw refusal(
+                    "the directory that the symbolic link leads to cannot be examined: \(systemError(error.code))")
+            }
+            return try open(
+                path, allowsGroupRead: allowsGroupRead, owners, allowsGroupWritableFolder: allowsGroupWritableFolder,
+                attempts: attempts - 1)
+        }
     }
 
-    private static func permissionProblem(of descriptor: CInt, _ path: String, allowsGroupRead: Bool) -> String? {
+    /// The directory in which an open file is.
+    private static func realFolder(of descriptor: CInt) -> Result<SecretFolder, SystemCallError> {
+        guard
+            let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+        else { return .failure(SystemCallError(code: ENOSYS)) }
+        return Result { () throws(SystemCallError) in
+            try SecretFolder((path as NSString).deletingLastPathComponent)
+        }
+    }
+
+    private static func isRegular(_ status: stat) -> Bool { status.st_mode & S_IFMT == S_IFREG }
+
+    private static func problem(
+        of descriptor: CInt, _ path: String, allowsGroupRead: Bool, _ owners: SecretFileOwners?
+    ) -> String? {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return "cannot examine: \(systemError())" }
-        guard status.st_mode & S_IFMT == S_IFREG else { return "is not a regular file" }
+        guard isRegular(status) else { return "is not a regular file" }
+        if let problem = owners?.problem(of: status.st_uid, path) { return problem }
         let mode = status.st_mode & 0o777
         let forbidden: mode_t = allowsGroupRead ? 0o037 : 0o077
         guard mode & forbidden != 0 else { return nil }

@@ -109,10 +109,18 @@ package struct ListenerTLS: Sendable, Equatable {
     }
 
     /// Group members may read the key, as distributions arrange it for servers; others may not.
+    ///
+    /// A named pipe in the place of a file would block until a writer comes.
     private func checkPermissions() throws(ListenerError.Reason) {
         var status = stat()
+        if stat(certificateChainFile, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
+            throw .certificateUnusable("\(certificateChainFile) is not a regular file")
+        }
         guard stat(privateKeyFile, &status) == 0 else {
             throw .certificateUnusable("\(privateKeyFile): \(String(cString: strerror(errno)))")
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw .certificateUnusable("\(privateKeyFile) is not a regular file")
         }
         guard status.st_mode & 0o007 == 0 else {
             throw .certificateUnusable("\(privateKeyFile) is open to everybody; run: chmod 0640 \(privateKeyFile)")
@@ -122,9 +130,16 @@ package struct ListenerTLS: Sendable, Equatable {
     private func clientAuthorities() throws(ListenerError.Reason) -> [Certificate] {
         guard let file = clientCertificates?.authoritiesFile else { return [] }
         let authorities: [Certificate]
+        let descriptor = open(file, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else {
+            throw .authoritiesUnusable("\(file) cannot be read: \(String(cString: strerror(errno)))")
+        }
+        let handle = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            throw .authoritiesUnusable("\(file) is not a regular file")
+        }
         do {
-            let handle = try FileHandle(forReadingFrom: URL(filePath: file))
-            defer { try? handle.close() }
             let bytes = try handle.read(upToCount: Self.maximumAuthoritiesBytes + 1) ?? Data()
             guard bytes.count <= Self.maximumAuthoritiesBytes else {
                 throw ListenerError.Reason.authoritiesUnusable("\(file) has more than 1 MiB")

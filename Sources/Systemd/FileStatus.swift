@@ -11,6 +11,8 @@ package struct FileStatus: Sendable {
     package let size: Int
     package let owner: UInt32
     package let group: UInt32
+    /// The twelve lowest bits of the mode.
+    package let permissions: UInt32
 
     /// Follows links; nil, with `errno` set, where there is no such file, or nobody may look at it.
     package init?(path: String) {
@@ -31,5 +33,6 @@ package struct FileStatus: Sendable {
         size = Int(status.st_size)
         owner = status.st_uid
         group = status.st_gid
+        permissions = UInt32(status.st_mode) & 0o7777
     }
 }

@@ -40,7 +40,9 @@ struct ConfigurationAppsTests {
     @Test(arguments: ["Coins", "-coins", "co_ins", "co ins", "münzen", String(repeating: "a", count: 64)])
     func aSlugIsShortAndLowerCase(slug: String) {
         let text = yaml("  \"\(slug)\": { bundleId: a.b, environments: [Sandbox] }\n")
-        #expect(ConfigurationFixture.places(text) == ["4 apps.\(slug)"])
+        // A name that is so long without a break may be a key, so it is not repeated.
+        let shown = slug.utf8.count > 39 ? "(not shown)" : slug
+        #expect(ConfigurationFixture.places(text) == ["4 apps.\(shown)"])
     }
 
     @Test(arguments: ["c", "0", "coins-2", String(repeating: "a", count: 63)])

@@ -36,7 +36,7 @@ struct ConfigurationReloadKeysTests {
         let lists = [
             "apple.rootCertificates", "apple.rateLimits.requestsPerSecond", "cases.warnBefore",
             "callbacks.allowedHosts",
-            "callbacks.allowedNetworks", "listeners.NAME.trustedProxies",
+            "callbacks.allowedNetworks", "listeners.NAME.trustedProxies", "secretFiles.allowedOwners",
         ]
         for key in settings + lists where !reloaded.contains(key) {
             #expect(atStart.contains { key == $0 || key.hasPrefix($0 + ".") }, "\(key)")

@@ -1,3 +1,4 @@
+import Listener
 import Systemd
 
 /// Which listener each socket is for that the service manager has handed over.
@@ -25,12 +26,13 @@ struct InheritedListeners: Sendable {
                         "The service manager hands over a socket named `\(socket.name)`, but no listener has this name; set FileDescriptorName= of its socket unit to one of \(names)."
                 )
             }
-            guard configuration[socket.name] != nil else {
+            guard let settings = configuration[socket.name] else {
                 throw Problem(
                     description:
                         "The service manager hands over a socket for the listener `\(socket.name)`, which is switched off; set `listeners.\(socket.name).address` to where the socket listens, or disable its socket unit."
                 )
             }
+            if let problem = Self.openness(of: settings, socket.name) { throw problem }
             guard descriptors.updateValue(socket.descriptor, forKey: socket.name) == nil else {
                 throw Problem(
                     description:
@@ -39,6 +41,20 @@ struct InheritedListeners: Sendable {
             }
         }
         self.descriptors = descriptors
+    }
+
+    /// Why the Unix socket of an operators' listener must not be used: every user of the machine may connect.
+    ///
+    /// systemd makes sockets so unless the unit says otherwise (`SocketMode=`, whose default is 0666).
+    private static func openness(of settings: ListenerSettings, _ name: String) -> Problem? {
+        guard ConfigurationParser.operatorListeners.contains(name), !settings.allowsEverybody,
+            case .unix(let path, _) = settings.address, let status = FileStatus(path: path),
+            status.permissions & 0o002 != 0
+        else { return nil }
+        return Problem(
+            description:
+                "Every user of the machine can connect to \(path), the socket of the listener `\(name)`, and do everything that an operator can; write SocketMode=0600, or SocketMode=0660 and SocketGroup=, into its socket unit, or confirm it with `listeners.\(name).allowEverybody: true`."
+        )
     }
 
     /// The socket of a listener; nil where it opens its own.

@@ -87,7 +87,7 @@ extension ConfigurationParser {
                 continue
             }
             guard let element = root.element(at: ["apps", entry.slug, "bundleId"]) else { continue }
-            report(element.origin, key: element.key, "The app `\(owner)` has the same bundle id.")
+            report(element.origin, key: element.key, "The app `\(QuotableText.name(owner))` has the same bundle id.")
         }
     }
 }

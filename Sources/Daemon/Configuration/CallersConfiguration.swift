@@ -106,7 +106,7 @@ extension ConfigurationParser {
         owners: inout [CallerProof: String]
     ) {
         if let owner = owners[proof] {
-            report(element.origin, key: element.key, "The caller `\(owner)` has the same \(what).")
+            report(element.origin, key: element.key, "The caller `\(QuotableText.name(owner))` has the same \(what).")
         }
         owners[proof] = owners[proof] ?? name
     }

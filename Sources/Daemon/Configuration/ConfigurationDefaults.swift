@@ -39,6 +39,8 @@ package enum ConfigurationDefaults {
         static let grpc = ListenerChoice.none
         /// `listeners.webhook.address`.
         static let webhook = ListenerChoice.at(.tcp(host: "127.0.0.1", port: 8081))
+        /// `listeners.admin.allowEverybody` and `listeners.grpcAdmin.allowEverybody`.
+        package static let allowEverybody = false
         /// `listeners.admin.address`, and `listeners.admin.mode`, which any other Unix socket has too.
         static let admin = ListenerChoice.at(.unix(path: "/run/purser/admin.sock", mode: 0o600))
         /// `listeners.grpcAdmin.address`: off unless somebody wants it; a Unix socket like that of `admin`.

@@ -2,6 +2,7 @@ import Foundation
 import KeyCustody
 import Listener
 import OpenSSL
+import Systemd
 
 /// Opens every file that a configuration names, and tells where the configuration names what is wrong.
 struct ConfigurationFiles {
@@ -51,7 +52,8 @@ struct ConfigurationFiles {
                 attempt("listeners.\(name).tls.\(key)") { throw error }
             }
         }
-        checkMasterKey(configuration.masterKey)
+        checkMasterKey(configuration.masterKey, configuration.secretFiles)
+        checkSealedContents(configuration)
         checkStorePassword(configuration.store)
         checkKeyDirectories(configuration)
         for (index, key) in configuration.keys.enumerated() {
@@ -77,22 +79,31 @@ struct ConfigurationFiles {
     }
 
     /// The daemon makes its own key where there is none; a check makes nothing.
-    private mutating func checkMasterKey(_ source: MasterKeySource) {
+    private mutating func checkMasterKey(_ source: MasterKeySource, _ owners: SecretFileOwners) {
+        func load() throws(SecretFileError) {
+            try source.check(owners: owners)
+            _ = try source.load()
+        }
         let isThere = FileManager.default.fileExists(atPath: source.path)
         switch source {
         case .credential where environment["CREDENTIALS_DIRECTORY"] == nil && !isThere:
             warnOfCredential("masterKey.credential")
         case .made where !isThere: break
-        case .credential: attempt("masterKey.credential") { _ = try source.load() }
-        case .file: attempt("masterKey.file") { _ = try source.load() }
-        case .made: attempt("store") { _ = try source.load() }
+        case .credential: attempt("masterKey.credential", load)
+        case .file: attempt("masterKey.file", load)
+        case .made: attempt("store", load)
         }
+    }
+
+    /// A master key that does not open all of what is sealed stops the start.
+    private mutating func checkSealedContents(_ configuration: DaemonConfiguration) {
+        if let problem = SealedContents.problem(of: configuration) { problems.append(problem) }
     }
 
     /// The password is read at each connection; a check connects nowhere.
     private mutating func checkStorePassword(_ store: StoreLocation) {
         guard let path = store.passwordFile else { return }
-        let isThere = FileManager.default.isReadableFile(atPath: path)
+        let isThere = FileManager.default.isReadableFile(atPath: path) && FileStatus(path: path)?.isRegular == true
         let isCredential = places.element(withKey: "storePassword.credential") != nil
         if isCredential, environment["CREDENTIALS_DIRECTORY"] == nil, !isThere {
             warnOfCredential("storePassword.credential")

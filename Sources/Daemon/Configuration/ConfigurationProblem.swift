@@ -1,3 +1,5 @@
+import Domain
+
 /// A configuration that cannot be used, with all that is wrong with it at once.
 package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConvertible {
     /// Never empty: those of the file in the order of its lines, then those of the environment and of the flags.
@@ -13,7 +15,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
 /// One thing that is wrong with the configuration: where, which key, what, and how to mend it.
 ///
-/// The message never repeats a value that could be a secret.
+/// Neither key nor message repeats what could be a secret.
 package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible {
     package let origin: ConfigurationOrigin
     /// The path of the key, such as `listeners.api.address` or `keys[1].id`; empty when the problem is the whole file's.
@@ -22,7 +24,9 @@ package struct ConfigurationProblem: Sendable, Hashable, CustomStringConvertible
 
     package init(_ origin: ConfigurationOrigin, key: String = "", _ message: String) {
         self.origin = origin
-        self.key = key
+        // Names of apps, callers and unknown keys come from the file, and someone may paste a secret in their place.
+        self.key = key.split(separator: ".", omittingEmptySubsequences: false).map { QuotableText.name($0) }
+            .joined(separator: ".")
         self.message = message
     }
 
@@ -60,6 +64,7 @@ package enum ConfigurationOrigin: Sendable, Hashable, CustomStringConvertible {
 enum Suggestion {
     /// A sentence that names the nearest of the known names, if one is near; otherwise one that lists them all.
     static func text(for name: String, among known: some Collection<String>) -> String {
+        let known = known.filter { QuotableText.name($0) == $0 }
         let candidates = known.map { (name: $0, distance: distance(name.lowercased(), $0.lowercased())) }
         let nearest = candidates.min { ($0.distance, $0.name) < ($1.distance, $1.name) }
         // Two neighbours swapped count as two; a name that shares nothing with the candidate is no slip.

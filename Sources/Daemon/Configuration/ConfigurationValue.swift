@@ -24,29 +24,8 @@ struct ConfigurationValue<Value> {
 
     /// What is wrong with a text that cannot be read.
     func complaint(about text: String) -> String {
-        guard !isSecret, !Self.mayBeSecret(text) else { return "The value must be \(expectation)." }
-        return "The value must be \(expectation), not `\(text.prefix(200))`."
-    }
-
-    /// Whether a text may be a secret that stands in the place of its file's name: a key in PEM or Base64, a master key in
-    /// hexadecimal digits, a caller's token; or whether it is a URL that holds a password.
-    private static func mayBeSecret(_ text: String) -> Bool {
-        let pieces = text.split { !$0.isASCII || !($0.isLetter || $0.isNumber || "+/=".contains($0)) }
-        return text.contains("-----BEGIN") || text.hasPrefix("prs_") || holdsPassword(text)
-            || pieces.contains { $0.count >= 40 }
-    }
-
-    /// Whether a text has `://`, and then a colon and behind it an `@` before the next slash.
-    ///
-    /// A regular expression for it takes the square of the text's length.
-    private static func holdsPassword(_ text: String) -> Bool {
-        let segments = text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        return segments.indices.dropFirst(2).contains { index in
-            guard segments[index - 1].isEmpty, segments[index - 2].last == UInt8(ascii: ":"),
-                let at = segments[index].lastIndex(of: UInt8(ascii: "@"))
-            else { return false }
-            return segments[index][..<at].contains(UInt8(ascii: ":"))
-        }
+        guard !isSecret, QuotableText.isQuotable(text) else { return "The value must be \(expectation)." }
+        return "The value must be \(expectation), not `\(text)`."
     }
 }
 
@@ -180,14 +159,19 @@ extension ConfigurationValue<String> {
         }
     }
 
+    /// A path; later errors quote it, so a key that begins with `/` is no path.
     static var absolutePath: Self {
-        Self(expectation: "an absolute path") { $0.hasPrefix("/") && !$0.contains("\0") ? $0 : nil }
+        Self(expectation: "an absolute path") { text in
+            let hasControls = text.utf8.contains { $0 < 0x20 || $0 == 0x7F }
+            return text.hasPrefix("/") && !hasControls && !text.contains("-----BEGIN") ? text : nil
+        }
     }
 
-    /// A file of `$CREDENTIALS_DIRECTORY`.
+    /// A file of `$CREDENTIALS_DIRECTORY`; later errors quote it, so a token is no name.
     static var credentialName: Self {
         word("the name of a credential: letters, digits, `.`, `_` and `-`", 1...255) { text in
             text.first != "." && text.allSatisfy { $0.isLetter || $0.isNumber || "._-".contains($0) }
+                && !text.hasPrefix(OpaqueToken.prefix)
         }
     }
 

@@ -13,6 +13,8 @@ package struct DaemonConfiguration: Sendable {
     package let store: StoreLocation
     /// Where the key is that seals secrets in the store.
     package let masterKey: MasterKeySource
+    /// Who may own files with secrets, and their directories.
+    package let secretFiles: SecretFileOwners
     /// Where it is recorded what was done.
     package let audit: AuditConfiguration
     /// The least severe level that is logged.
@@ -45,7 +47,7 @@ package struct DaemonConfiguration: Sendable {
     package private(set) var origin: (file: String, digest: String)?
 
     package init(
-        store: StoreLocation, masterKey: MasterKeySource? = nil,
+        store: StoreLocation, masterKey: MasterKeySource? = nil, secretFiles: SecretFileOwners = SecretFileOwners(),
         audit: AuditConfiguration? = nil, logLevel: Logger.Level = ConfigurationDefaults.logLevel,
         listeners: ListenersConfiguration,
         apple: AppleConfiguration, keys: [KeyDeclaration] = [], keyDirectories: [KeyDirectory] = [],
@@ -65,6 +67,7 @@ package struct DaemonConfiguration: Sendable {
     ) {
         self.store = store
         self.masterKey = masterKey ?? .made(path: store.companion("masterkey"))
+        self.secretFiles = secretFiles
         self.audit = audit ?? AuditConfiguration(beside: store)
         self.logLevel = logLevel
         self.listeners = listeners
@@ -178,7 +181,7 @@ extension DaemonConfiguration {
         }
         let data: Data
         do throws(FileError) {
-            data = try Files.contents(of: file, maximumBytes: ConfigurationDefaults.maximumFileBytes)
+            data = try Files.contents(of: file, maximumBytes: ConfigurationDefaults.maximumFileBytes, allowsPipe: true)
         } catch {
             throw refusal(error.problem)
         }
@@ -195,12 +198,13 @@ extension ConfigurationParser {
         let store = storeSection()
         let masterKey = masterKeySection(beside: store)
         let audit = auditSection(beside: store)
+        let owners = secretFilesSection(store, auditDirectory: audit?.directory)
         let logLevel = setting(["log", "level"], as: .oneOf, default: ConfigurationDefaults.logLevel)
         let listeners = listenersSection()
         let apple = appleSection()
         let apps = appsSection()
-        let keyDirectories = keyDirectoriesSection(apps: apps)
-        let keys = keysSection(apps: apps, directories: keyDirectories)
+        let keyDirectories = keyDirectoriesSection(apps: apps, owners: owners)
+        let keys = keysSection(apps: apps, directories: keyDirectories, owners: owners)
         let keyWarnings = keyWarningsSection()
         let callers = callersSection(apps: apps)
         let access = accessSection()
@@ -216,8 +220,8 @@ extension ConfigurationParser {
         guard let store, problems.isEmpty else { throw ConfigurationError(problems: problems) }
         let policies = apps.all.compactMap { app in app.refundPolicy.map { (app.slug, $0) } }
         return DaemonConfiguration(
-            store: store, masterKey: masterKey, audit: audit, logLevel: logLevel, listeners: listeners, apple: apple,
-            keys: keys, keyDirectories: keyDirectories, keyWarnings: keyWarnings,
+            store: store, masterKey: masterKey, secretFiles: owners, audit: audit, logLevel: logLevel,
+            listeners: listeners, apple: apple, keys: keys, keyDirectories: keyDirectories, keyWarnings: keyWarnings,
             apps: apps.all.compactMap(\.app).sorted { $0.slug < $1.slug },
             refundPolicies: Dictionary(policies) { first, _ in first },
             callers: callers.sorted { $0.caller.name < $1.caller.name }, access: access,

@@ -4,8 +4,10 @@ import KeyCustody
 extension ConfigurationParser {
     /// Reads `keys`, and holds them against the apps.
     ///
-    /// `directories`: where keys come from, too.
-    mutating func keysSection(apps: AppEntries, directories: [KeyDirectory]) -> [KeyDeclaration] {
+    /// `directories`: where keys come from, too; `owners`: who may own key files.
+    mutating func keysSection(
+        apps: AppEntries, directories: [KeyDirectory], owners: SecretFileOwners
+    ) -> [KeyDeclaration] {
         var keys: [KeyDeclaration] = []
         var idLines: [String: ConfigurationOrigin] = [:]
         var activeKeys: [String: String] = [:]
@@ -26,7 +28,10 @@ extension ConfigurationParser {
                     if let other = activeKeys[app.value] {
                         report(
                             app.element.origin, key: app.element.key,
-                            "The app `\(app.value)` has an active key already: `\(other)`; make one of them `standby`.")
+                            """
+                            The app `\(app.value)` has an active key already: `\(QuotableText.name(other))`; make one of \
+                            them `standby`.
+                            """)
                     }
                     activeKeys[app.value] = activeKeys[app.value] ?? id ?? element.key
                 }
@@ -35,7 +40,7 @@ extension ConfigurationParser {
             keys.append(
                 KeyDeclaration(
                     keyID: id, issuerID: issuer, path: file.path, source: file.source, state: state,
-                    apps: served.map(\.value)))
+                    apps: served.map(\.value), owners: owners))
         }
         let fromDirectories = Set(directories.flatMap(\.apps))
         for app in apps.all where activeKeys[app.slug] == nil && !fromDirectories.contains(app.slug) {
@@ -97,7 +102,7 @@ extension ConfigurationParser {
     mutating func isKnown(_ slug: String, at origin: ConfigurationOrigin, key: String, apps: AppEntries) -> Bool {
         guard !apps.slugs.contains(slug) else { return true }
         let hint = apps.all.isEmpty ? "`apps` is empty." : Suggestion.text(for: slug, among: apps.all.map(\.slug))
-        report(origin, key: key, "No app is named `\(slug)`. \(hint)")
+        report(origin, key: key, "No app is named `\(QuotableText.name(slug))`. \(hint)")
         return false
     }
 
@@ -108,7 +113,7 @@ extension ConfigurationParser {
 // What keys come from besides, and what is said about all of them.
 extension ConfigurationParser {
     /// Reads `keyDirectories`.
-    mutating func keyDirectoriesSection(apps: AppEntries) -> [KeyDirectory] {
+    mutating func keyDirectoriesSection(apps: AppEntries, owners: SecretFileOwners) -> [KeyDirectory] {
         var directories: [KeyDirectory] = []
         for element in elements("keyDirectories", of: root) where isTable(element) {
             let path = requiredValue("path", of: element, as: .absolutePath)
@@ -121,7 +126,8 @@ extension ConfigurationParser {
             }
             directories.append(
                 KeyDirectory(
-                    path: path, issuerID: issuer, apps: served.map(\.value), allowsGroupRead: allowsGroupRead))
+                    path: path, issuerID: issuer, apps: served.map(\.value), allowsGroupRead: allowsGroupRead,
+                    owners: owners))
         }
         return directories
     }

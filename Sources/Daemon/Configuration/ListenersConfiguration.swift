@@ -61,6 +61,8 @@ package struct ListenerSettings: Sendable, Equatable {
     package let address: ListenerAddress
     /// The group of a Unix socket's file, by name or number; nil for the daemon's own.
     package let group: String?
+    /// Whether every user of the machine may be allowed to use an operators' Unix socket.
+    package let allowsEverybody: Bool
     /// Connections open at once; for more, those go that rest, or the new ones wait.
     package let maximumConnections: Int
     /// Requests worked on at once, nil for no bound; more are shed with 503.
@@ -79,7 +81,7 @@ package struct ListenerSettings: Sendable, Equatable {
     package let reflection: Bool
 
     package init(
-        address: ListenerAddress, group: String? = nil,
+        address: ListenerAddress, group: String? = nil, allowsEverybody: Bool = false,
         maximumConnections: Int = ConfigurationDefaults.Listeners.maximumConnections.default,
         maximumRequests: Int? = ConfigurationDefaults.Listeners.maximumRequests.default,
         maximumHeaderBytes: Int = ConfigurationDefaults.Listeners.maximumHeaderBytes.default,
@@ -90,6 +92,7 @@ package struct ListenerSettings: Sendable, Equatable {
     ) {
         self.address = address
         self.group = group
+        self.allowsEverybody = allowsEverybody
         self.maximumConnections = maximumConnections
         self.maximumRequests = maximumRequests
         self.maximumHeaderBytes = maximumHeaderBytes
@@ -129,6 +132,9 @@ extension ConfigurationParser {
         return listeners
     }
 
+    /// The listeners that ask for no credential, whose Unix socket must not be open to everybody.
+    static let operatorListeners = ["admin", "grpcAdmin"]
+
     /// Reads a listener of the operators', which nothing guards but the permissions of its socket's file.
     private mutating func operators(_ name: String, default choice: ListenerChoice) -> ListenerSettings? {
         let settings = listener(name, default: choice, facesCallers: false)
@@ -139,6 +145,14 @@ extension ConfigurationParser {
                 Operators come over a Unix socket only, whose peers the kernel names; a TCP address is no longer taken. Write \
                 `address: "unix:/run/purser/\(name).sock"` or leave the key out; on another machine, run `purser` there \
                 (`ssh HOST purser …`). docs/operations.md#update tells more.
+                """)
+        }
+        if let settings, case .unix(_, let mode) = settings.address, mode & 0o007 != 0, !settings.allowsEverybody {
+            report(
+                place(of: ["listeners", name, "mode"]), key: "listeners.\(name).mode",
+                """
+                This mode lets every user of the machine use the socket, and do everything that an operator can. Write \
+                `mode: "0660"` and name a `group`, or confirm it with `allowEverybody: true`. docs/operations.md#who-may-operate
                 """)
         }
         for key in ["certificateChain", "privateKey", "clientCertificateAuthorities", "clientCertificates"]
@@ -167,12 +181,15 @@ extension ConfigurationParser {
         let path = ["listeners", name]
         let mode = setting(path + ["mode"], as: .socketMode)
         let group = setting(path + ["group"], as: .socketGroup)
+        let allowsEverybody =
+            Self.operatorListeners.contains(name)
+            ? setting(path + ["allowEverybody"], as: .bool, default: Defaults.allowEverybody) : Defaults.allowEverybody
         let choice = setting(path + ["address"], as: .listenerAddress, default: defaultChoice)
         // An address that is of no use: what a listener that is off says besides is read all the same.
         let nowhere = ListenerAddress.tcp(host: "127.0.0.1", port: 0)
         func listener(at address: ListenerAddress) -> ListenerSettings {
             ListenerSettings(
-                address: address, group: group,
+                address: address, group: group, allowsEverybody: allowsEverybody,
                 maximumConnections: setting(path + ["maximumConnections"], Defaults.maximumConnections),
                 maximumRequests: facesCallers ? setting(path + ["maximumRequests"], Defaults.maximumRequests) : nil,
                 maximumHeaderBytes: setting(path + ["maximumHeaderBytes"], Defaults.maximumHeaderBytes),

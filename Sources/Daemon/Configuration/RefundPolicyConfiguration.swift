@@ -21,7 +21,11 @@ extension ConfigurationParser {
         let read = fields.refundPolicy(name)
         for violation in fields.isValid ? [] : fields.error.violations {
             let key = app.key(of: violation.field)
-            report(app.nearest(to: key)?.origin ?? policy.origin, key: key, violation.message)
+            // Its message repeats the name of a field that is not known.
+            let isName = violation.field.split(separator: ".").allSatisfy { QuotableText.name($0) == $0 }
+            report(
+                app.nearest(to: key)?.origin ?? policy.origin, key: key,
+                isName ? violation.message : "This key is not known here; remove it.")
         }
         return fields.isValid ? read : nil
     }

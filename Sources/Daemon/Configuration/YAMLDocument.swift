@@ -170,6 +170,8 @@ enum DuplicateKeys {
     }
 
     /// What the parser says, without the line of the file that it quotes.
+    ///
+    /// The texts of libyaml are constants; whatever else an error holds may be a line of the file.
     private static func problem(_ error: any Error, file: String) -> ConfigurationProblem {
         switch error {
         case YamlError.scanner(let context, let problem, let mark, _),
@@ -182,7 +184,7 @@ enum DuplicateKeys {
             let line = offset.map { yaml.prefix($0).count { $0.isNewline } + 1 }
             return ConfigurationProblem(.file(file, line: line), "This is no YAML: \(problem).")
         default:
-            return ConfigurationProblem(.file(file), "This is no YAML: \(error).")
+            return ConfigurationProblem(.file(file), "This is no YAML: the parser failed.")
         }
     }
 }

@@ -50,7 +50,9 @@ package enum DoctorCommand {
                 baseURLs: configuration.apple.baseURLs, connectTimeout: configuration.apple.connectTimeout,
                 totalTimeout: configuration.apple.attemptTimeout)
         }
-        let findings = await doctor.findings() + DaemonExamination(daemon: daemon).findings()
+        let findings =
+            await doctor.findings() + DoctorFinding.secretFiles(of: configuration)
+            + DaemonExamination(daemon: daemon).findings()
         await client.shutdown()
         let failures = findings.count { $0.verdict == .failure }
         let warnings = findings.count { $0.verdict == .warning }
@@ -64,7 +66,31 @@ package enum DoctorCommand {
 extension KeyDeclaration {
     /// The same key, to sign now, whatever its state.
     fileprivate var activated: KeyDeclaration {
-        KeyDeclaration(keyID: keyID, issuerID: issuerID, path: path, source: source, state: .active, apps: apps)
+        KeyDeclaration(
+            keyID: keyID, issuerID: issuerID, path: path, source: source, state: .active, apps: apps, owners: owners)
+    }
+}
+
+extension DoctorFinding {
+    /// What is wrong with the master key's file and the key directories, as `purser config check` reports it; it blocks.
+    ///
+    /// Nothing for those that can be used, and for a master key that does not exist.
+    static func secretFiles(of configuration: DaemonConfiguration) -> [DoctorFinding] {
+        var findings: [DoctorFinding] = []
+        func add(_ check: DoctorCheck, _ problem: String, _ advice: String) {
+            findings.append(DoctorFinding(app: "daemon", check: check.name, .failure, problem, advice: advice))
+        }
+        do throws(SecretFileError) {
+            try configuration.masterKey.check(owners: configuration.secretFiles)
+        } catch {
+            add(.masterKey, "\(error)", "see \"The master key\" in docs/keys.md; without this key nothing starts")
+        }
+        let problems = KeyDirectory.problems(
+            of: configuration.keyDirectories, declared: configuration.keys.map(\.keyID))
+        for problem in problems {
+            add(.keyDirectory, problem, "see \"GitOps: a directory of keys\" in docs/keys.md")
+        }
+        return findings
     }
 }
 

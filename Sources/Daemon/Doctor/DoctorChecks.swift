@@ -26,6 +26,11 @@ enum DoctorCheck {
     case token(KeyDeclaration)
     /// Apple's test notification arrives at the URL that App Store Connect has.
     case notificationURL
+    // Of the installation:
+    /// The file of the master key belongs to the right user, and nobody else can replace it.
+    case masterKey
+    /// A directory of keys, and each file in it, can be used.
+    case keyDirectory
     // Of the running daemon:
     /// It can be asked, and all of its parts are well.
     case health
@@ -43,6 +48,8 @@ enum DoctorCheck {
         case .clock: "clock"
         case .token(let key): "token of \(Self.name(of: key))"
         case .notificationURL: "notification URL"
+        case .masterKey: "master key"
+        case .keyDirectory: "key directory"
         case .health: "health"
         case .healthPart(let part): part
         }

@@ -27,8 +27,11 @@ struct ImportReport {
             file = nil
             return
         }
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw FileError(path: path, problem: String(cString: strerror(errno))) }
+        // A named pipe without a reader would block the open.
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
+        guard descriptor >= 0, fcntl(descriptor, F_SETFL, O_APPEND) == 0 else {
+            throw FileError(path: path, problem: String(cString: strerror(errno)))
+        }
         file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
         guard let status = FileStatus(descriptor: descriptor), status.size == 0 else { return }
         try write(CSVText.record(["line", "rule", "field", "user", "owner", "message"]))

@@ -24,7 +24,8 @@ final class ImportSource: Sendable {
     init(_ path: String) throws(FileError) {
         isOwned = path != "-"
         name = isOwned ? path : "the standard input"
-        descriptor = isOwned ? open(path, O_RDONLY | O_CLOEXEC) : STDIN_FILENO
+        // A named pipe is read as the standard input is; waiting for its writer can be interrupted, too.
+        descriptor = isOwned ? open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : STDIN_FILENO
         guard descriptor >= 0 else { throw FileError(path: path, problem: String(cString: strerror(errno))) }
         let status = FileStatus(descriptor: descriptor)
         size = status?.isRegular == true ? status?.size : nil

@@ -61,6 +61,7 @@ package struct ConfigurationKey: Sendable {
         ConfigurationKey(ofListeners: "address", isSameWithout: false) { $0.address.withoutMode },
         listener("mode") { $0.address.mode },
         listener("group") { $0.group },
+        listener("allowEverybody") { $0.allowsEverybody },
         listener("tls") { $0.tls != nil },
         listener("reflection") { $0.reflection },
         ConfigurationKey("apple.rootCertificates") { $0.apple.rootCertificateFiles },
@@ -107,6 +108,7 @@ package struct ConfigurationKey: Sendable {
         ConfigurationKey("callbacks.timeout") { $0.callbacks.policy.timeout },
         ConfigurationKey("keyWarnings.maximumAge") { $0.keyWarnings.maximumAge },
         ConfigurationKey("keyWarnings.unusedFor") { $0.keyWarnings.unusedFor },
+        ConfigurationKey("secretFiles.allowedOwners") { $0.secretFiles.allowed },
     ]
 }
 
