@@ -17,10 +17,12 @@ package enum Serve {
     ///   - file: the configuration file.
     ///   - flags: what the command line overrides.
     ///   - environment: the environment of the process.
+    ///   - losses: the ids of the master keys whose loss the operator accepts at this start.
     /// - Returns: `configuration` with every problem of it, `failure` with the reason why the daemon could not start or go
     ///   on, or `success` after it was told to stop.
     package static func run(
-        file: String, flags: ConfigurationFlags, environment: [String: String]
+        file: String, flags: ConfigurationFlags, environment: [String: String],
+        acceptedMasterKeyLosses losses: [String] = []
     ) async -> CommandOutcome {
         let destination = LogDestination.detect(
             environment: environment, standardError: STDERR_FILENO, identifier: identifier, fieldPrefix: "PURSER_")
@@ -43,6 +45,7 @@ package enum Serve {
         }
         var dependencies = Dependencies(logger: logger)
         dependencies.logLevel = level
+        dependencies.acceptedMasterKeyLosses = losses
         dependencies.loadConfiguration = { () throws(ConfigurationError) in
             let (configuration, files) = try ConfigurationFiles.load(
                 file: file, flags: flags, environment: environment)

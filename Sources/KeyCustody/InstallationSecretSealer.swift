@@ -8,11 +8,16 @@ package struct InstallationSecretSealer: InstallationSecrets {
 
     private let vault: SecretVault
     package let now: WallClock
+    package let acceptedLosses: Set<String>
 
-    package init(vault: SecretVault, now: @escaping WallClock) {
+    /// `acceptedLosses`: the ids of the master keys whose loss the operator accepts at this start.
+    package init(vault: SecretVault, acceptedLosses: Set<String> = [], now: @escaping WallClock) {
         self.vault = vault
+        self.acceptedLosses = acceptedLosses
         self.now = now
     }
+
+    package func holds(masterKeyID: String) -> Bool { vault.holds(masterKeyID: masterKeyID) }
 
     package func make(_ secret: InstallationSecret) throws(ServiceError) -> SealedSecretRecord {
         do {

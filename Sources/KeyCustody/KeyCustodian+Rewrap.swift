@@ -11,9 +11,23 @@ extension KeyCustodian {
     package func rewrap(by actor: Actor) async throws(ServiceError) -> MasterKeyChange {
         try await acts.run { () throws(ServiceError) in
             let before = self.vault.masterKeyID
+            try await self.requireNextEverywhere()
             try await self.takeNextMasterKey()
             return try await self.sealAnew(from: before, by: actor)
         }
+    }
+
+    /// Removes what a process that was killed has left of files with secrets.
+    ///
+    /// Only where the daemon alone writes them: it holds the store's lock.
+    func removeDrafts() async {
+        let count = await Blocking.run { [vault, settings] in
+            var paths = ((try? settings.sealedFiles()) ?? []).map(\.path)
+            if case .made(let path) = vault.source { paths.append(path) }
+            return paths.reduce(0) { $0 + SecretFileDraft.removeAll(of: $1) }
+        }
+        guard count > 0 else { return }
+        logger.notice("Secret file drafts removed", metadata: ["count": .stringConvertible(count)])
     }
 
     /// Ends a change of the service's own master key that an earlier run has not.
@@ -55,6 +69,43 @@ extension KeyCustodian {
         return change
     }
 
+    /// Refuses a change of the master key while an instance on the store could not open what it seals.
+    private func requireNextEverywhere() async throws(ServiceError) {
+        guard store.isShared else { return }
+        let result = await Blocking.run { [vault] in
+            Result { () throws(SecretFileError) in try vault.nextID() }
+        }
+        // `takeNextMasterKey` reports a file that cannot be read.
+        guard case .success(let next?) = result else { return }
+        let lacking = try await store.instances(lacking: next, at: clock.now())
+        guard lacking.isEmpty else {
+            throw ServiceError(
+                .keyUnavailable,
+                "Master key \(next) is not on every instance: \(lacking.joined(separator: ", ")) did not report it. "
+                    + "Add it to their files, restart them, and run this again.")
+        }
+    }
+
+    /// Follows a change of the master key that another instance has made: seals under the same key, and this instance's files as well.
+    func followMasterKey() async throws(ServiceError) {
+        let records = try await store.sealedSecrets()
+        let own = records.filter { $0.kind == .installation && $0.name == $0.originalName }
+        guard let current = own.first(where: { vault.holds(masterKeyID: $0.masterKeyID) })?.masterKeyID,
+            current != vault.masterKeyID
+        else { return }
+        vault.seal(under: current)
+        let inStore = Set(records.map(\.masterKeyID))
+        let files = await Blocking.run { [vault, settings] in
+            SealedFileRewrap(settings.sealedFiles, with: vault, alsoNeeded: inStore)
+        }
+        logger.notice(
+            "Master key changed by another instance",
+            metadata: [
+                "master_key_id": "\(current)", "count": .stringConvertible(files.count),
+                "failures": .stringConvertible(files.failures.count),
+            ])
+    }
+
     /// Makes the next master key the one that seals: one of the service's own, or what the operator has put first in the file.
     private func takeNextMasterKey() async throws(ServiceError) {
         let result = await Blocking.run { [vault] in
@@ -77,7 +128,7 @@ extension KeyCustodian {
             guard record.masterKeyID != present else { return nil }
             let identity: SecretIdentity? =
                 switch record.kind {
-                case .installation: .installationSecret(record.name)
+                case .installation: .installationSecret(record.originalName)
                 case .callback: .callbackSecret(record.name)
                 case .signingKey: identities[record.name]
                 }

@@ -79,6 +79,7 @@ package actor KeyCustodian {
         let decided = try await store.keyStates()
         saved = decided
         ring.decide { states, _ in states = decided }
+        await removeDrafts()
         await finishRewrap()
         try await openImportedKeys()
         await lookAtDirectories(isFirst: true)
@@ -206,6 +207,7 @@ package actor KeyCustodian {
         guard store.isShared, lookedAtStore.map({ $0.duration(to: now) >= Self.storeInterval }) ?? true else { return }
         lookedAtStore = now
         do throws(ServiceError) {
+            try await followMasterKey()
             let kept = try await store.keyStates()
             let known = Set(ring.facts.filter { $0.source == .imported }.map(\.keyID))
             let declared = Set(ring.facts.filter { $0.source != .imported }.map(\.keyID))

@@ -122,7 +122,7 @@ package enum MasterKeyFile {
     /// Writes keys under another name beside the file; returns that name.
     private static func draft(of keys: MasterKeys, for path: String) throws(SecretFileError) -> String {
         let text = try naming(path) { () throws(MasterKeyError) in try keys.text() }
-        let draft = "\(path).new-\(UUID().uuidString)"
+        let draft = SecretFileDraft.path(for: path)
         do throws(SecretFileError) {
             try SecretFile.create(text, at: draft)
         } catch {

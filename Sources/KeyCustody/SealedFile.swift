@@ -42,7 +42,7 @@ package struct SealedFile: Sendable {
         } catch {
             throw SecretFileError(path: path, problem: "\(error)")
         }
-        let draft = "\(path).new-\(UUID().uuidString)"
+        let draft = SecretFileDraft.path(for: path)
         try SecretFile.create(bytes, at: draft)
         guard rename(draft, path) == 0 else {
             let code = errno
@@ -55,5 +55,5 @@ package struct SealedFile: Sendable {
 
     /// Which master key the secret is sealed under; nil for a file that cannot be read, or does not tell it in a way that this
     /// version knows.
-    var masterKeyID: String? { (try? read()).flatMap { $0.namesMasterKey ? $0.masterKeyID : nil } }
+    package var masterKeyID: String? { (try? read()).flatMap { $0.namesMasterKey ? $0.masterKeyID : nil } }
 }

@@ -36,6 +36,21 @@ package final class SecretVault: Sendable {
     /// Whether what is sealed under a master key of this id opens.
     package func holds(masterKeyID id: String) -> Bool { keys.withLock { keys in keys.all.contains { $0.id == id } } }
 
+    /// The ids of all master keys, the present one first.
+    package var masterKeyIDs: [String] { keys.withLock { $0.all.map(\.id) } }
+
+    /// Makes a master key the present one that the installation holds already; nothing changes where it does not hold it.
+    ///
+    /// All instances on one store seal under the same key, whatever the order in their files is.
+    package func seal(under masterKeyID: String) {
+        keys.withLock { keys in
+            guard keys.present.id != masterKeyID, let key = keys.all.first(where: { $0.id == masterKeyID }) else {
+                return
+            }
+            keys = MasterKeys(key, earlier: keys.all.filter { $0.id != masterKeyID })
+        }
+    }
+
     /// Seals a secret under the present master key.
     ///
     /// `identity`: what it is; the same is needed to open it.
@@ -75,6 +90,16 @@ package final class SecretVault: Sendable {
         case .made: nil
         case .file(let path, _), .credential(let path): path
         }
+    }
+
+    /// The id of the master key that ``takeNext()`` would make the present one; nil where that one does not exist yet.
+    ///
+    /// It blocks.
+    ///
+    /// - Throws: `SecretFileError`
+    func nextID() throws(SecretFileError) -> String? {
+        guard fileToClean != nil else { return nil }
+        return try source.load().keys.present.id
     }
 
     /// Makes the next master key the present one; those before it go on opening.
@@ -134,7 +159,21 @@ extension SecretVault {
     ///
     /// - Throws: `SealingError`
     package func open(installationSecret record: SealedSecretRecord) throws(SealingError) -> SecureBytes {
-        try open(SealedSecret(bytes: record.sealed), as: .installationSecret(record.name))
+        try open(SealedSecret(bytes: record.sealed), as: .installationSecret(record.originalName))
+    }
+
+    /// Whether a secret opens that the store has.
+    ///
+    /// `key`: the imported key that the secret is of; nil for another kind, or where there is none.
+    package func opens(_ record: SealedSecretRecord, of key: ImportedKey?) -> Bool {
+        let identity: SecretIdentity? =
+            switch record.kind {
+            case .installation: .installationSecret(record.originalName)
+            case .callback: .callbackSecret(record.name)
+            case .signingKey: key.map { .signingKey($0) }
+            }
+        guard let identity else { return false }
+        return (try? open(SealedSecret(bytes: record.sealed), as: identity)) != nil
     }
 
     func record(

@@ -26,6 +26,11 @@ extension PostgresSchema {
         CREATE INDEX leaseByHolder ON lease (holder);
         """
 
+    /// The column that says which master keys an instance holds: ids with commas in between.
+    static let masterKeysOfInstances = """
+        ALTER TABLE copy ADD COLUMN masterKeyIds TEXT NOT NULL DEFAULT '';
+        """
+
     /// The index of migration 0003: of one transaction at most one delivery is being sent, whoever claims.
     static let oneClaimOfTransaction = """
         DROP INDEX deliverySending;

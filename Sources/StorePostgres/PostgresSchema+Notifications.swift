@@ -202,6 +202,14 @@ extension PostgresSchema {
         );
         """
 
+    /// The column of migration 0012, which is SQLite's 0027.
+    static let bundleIDsInQuarantine = """
+        -- Whether it names the bundle id of a configured app, unverified; strangers' are removed first. What came earlier counts
+        -- as a stranger's until it is verified anew, at the start.
+        ALTER TABLE quarantine ADD COLUMN namesOurs BIGINT NOT NULL DEFAULT 0;
+        CREATE INDEX quarantineByOwner ON quarantine (isFromHistory, namesOurs, app, position);
+        """
+
     /// Tells every copy of the daemon of each commit that kept events.
     static let tellingOfEvents = """
         CREATE FUNCTION tellOfEvents() RETURNS trigger LANGUAGE plpgsql AS $$

@@ -25,6 +25,8 @@ enum PostgresSchema {
         ("0003 news between copies", oneClaimOfTransaction + tellingOfWork),
         ("0010 origin", inBytes(origin) + presentOrigin),
         ("0011 slices of budgets", inBytes(budgetSlices)),
+        ("0012 bundle ids in quarantine", bundleIDsInQuarantine),
+        ("0013 master keys of instances", inBytes(masterKeysOfInstances)),
     ]
 
     /// Tables whose texts compare byte by byte.

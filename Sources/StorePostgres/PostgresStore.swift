@@ -98,6 +98,40 @@ package final class PostgresStore: SQLStore {
         }
     }
 
+    /// What a database contains sealed, and which instances run on it; changes nothing.
+    ///
+    /// - Returns: an empty inventory for a database without our tables.
+    /// - Throws: `storeUnavailable`, naming the server and what is wrong.
+    package static func sealedInventory(
+        _ configuration: PostgresConfiguration
+    ) async throws(ServiceError) -> SealedInventory {
+        let pool = PostgresPool(configuration, size: 1, name: "postgres-inventory")
+        let result: Result<SealedInventory, any Error>
+        do {
+            result = .success(
+                try await pool.withConnection { connection in
+                    let tables = try connection.execute("SELECT 1 WHERE to_regclass('copy') IS NOT NULL")
+                    guard tables.rowCount == 1 else { return SealedInventory() }
+                    return try PostgresDatabase.of(connection).snapshot { database in
+                        var inventory = try SealedInventory.read(from: database)
+                        inventory.instances = try SQLRow.fetchAll(
+                            database, sql: "SELECT id FROM copy WHERE livesUntil > storeTime() ORDER BY id"
+                        ).map { try $0.value("id", as: String.self) }
+                        return inventory
+                    }
+                })
+        } catch {
+            result = .failure(error)
+        }
+        await pool.shutdown()
+        do {
+            return try result.get()
+        } catch {
+            throw PostgresFailure.serviceError(
+                error, doing: "read the sealed secrets", store: "The store \(configuration.description)")
+        }
+    }
+
     package func news() -> AsyncStream<CopyNews> { feed.listen() }
 
     package func close() async {

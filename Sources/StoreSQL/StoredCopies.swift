@@ -26,16 +26,22 @@ extension SQLStore {
     /// Nothing, where there is no other copy.
     package func news() -> AsyncStream<CopyNews> { AsyncStream { $0.finish() } }
 
-    package func beat(copy id: String, for lifetime: Duration, at now: Date) async throws(ServiceError) {
+    package func beat(
+        copy id: String, holding masterKeyIDs: [String], for lifetime: Duration, at now: Date
+    ) async throws(ServiceError) {
         try await write("say that this copy lives") { [sharing] database in
             let now = try sharing.time(now, in: database)
             try database.cachedStatement(
                 sql: """
-                    INSERT INTO copy (id, startedAt, seenAt, livesUntil) VALUES (?, ?, ?, ?)
-                    ON CONFLICT (id) DO UPDATE SET seenAt = excluded.seenAt, livesUntil = excluded.livesUntil
+                    INSERT INTO copy (id, startedAt, seenAt, livesUntil, masterKeyIds) VALUES (?, ?, ?, ?, ?)
+                    ON CONFLICT (id) DO UPDATE SET seenAt = excluded.seenAt, livesUntil = excluded.livesUntil,
+                        masterKeyIds = excluded.masterKeyIds
                     """
             ).execute(
-                arguments: [id, now.milliseconds, now.milliseconds, now.advanced(by: lifetime).milliseconds])
+                arguments: [
+                    id, now.milliseconds, now.milliseconds, now.advanced(by: lifetime).milliseconds,
+                    masterKeyIDs.joined(separator: ","),
+                ])
             try CopyRow.forgetDead(at: now, in: database)
         }
     }
@@ -55,6 +61,19 @@ extension SQLStore {
             ).map { row in
                 Copy(id: try row.value("id"), startedAt: try row.date("startedAt"), seenAt: try row.date("seenAt"))
             }
+        }
+    }
+
+    package func instances(lacking masterKeyID: String, at now: Date) async throws(ServiceError) -> [String] {
+        guard isShared else { return [] }
+        return try await read("list the master keys of instances") { [sharing] database in
+            try SQLRow.fetchAll(
+                database, sql: "SELECT id, masterKeyIds FROM copy WHERE livesUntil > ? ORDER BY id",
+                arguments: [try sharing.time(now, in: database).milliseconds]
+            ).filter { row in
+                let held: String = try row.value("masterKeyIds")
+                return !held.utf8.split(separator: UInt8(ascii: ",")).contains { $0.elementsEqual(masterKeyID.utf8) }
+            }.map { try $0.value("id") }
         }
     }
 

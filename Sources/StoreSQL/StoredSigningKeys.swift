@@ -24,12 +24,8 @@ extension SQLStore {
 
     package func deleteImportedKey(id: String) async throws(ServiceError) -> Bool {
         try await write("delete an imported key") { database in
-            try database.execute(sql: "DELETE FROM importedKey WHERE keyId = ?", arguments: [id])
-            guard database.changesCount == 1 else { return false }
+            guard try ImportedKeyRow.delete(id, from: database) else { return false }
             try SealedSecretRow.delete(.signingKey, id, from: database)
-            for table in ["keyRole", "keyHistory"] {
-                try database.execute(sql: "DELETE FROM \(table) WHERE keyId = ?", arguments: [id])
-            }
             return true
         }
     }
@@ -67,6 +63,23 @@ enum ImportedKeyRow {
             keyID: try row.value("keyId"), issuerID: try row.value("issuerId"),
             apps: apps.split(separator: ",").map(String.init), fingerprint: try row.bytes("fingerprint"),
             importedAt: try row.date("importedAt"), importedBy: try row.value("importedBy"))
+    }
+
+    static func fetch(_ id: String, from database: SQLDatabase) throws -> ImportedKey? {
+        try SQLRow.fetchOne(database, sql: "SELECT * FROM importedKey WHERE keyId = ?", arguments: [id]).map(key)
+    }
+
+    /// Deletes a key and what was decided about it, but not its sealed bytes.
+    ///
+    /// - Returns: false where there is no key of this id; nothing is changed then.
+    @discardableResult
+    static func delete(_ id: String, from database: SQLDatabase) throws -> Bool {
+        try database.execute(sql: "DELETE FROM importedKey WHERE keyId = ?", arguments: [id])
+        guard database.changesCount == 1 else { return false }
+        for table in ["keyRole", "keyHistory"] {
+            try database.execute(sql: "DELETE FROM \(table) WHERE keyId = ?", arguments: [id])
+        }
+        return true
     }
 
     /// Inserts a key, unless its id is taken.

@@ -1,7 +1,7 @@
 package import Domain
 import Foundation
 import GRDB
-import StoreSQL
+package import StoreSQL
 
 /// Looks whether a store is what it should be.
 enum StoreIntegrity {
@@ -59,6 +59,31 @@ package enum StoreCheck {
         return unknown?.isEmpty == false
     }
 
+    /// What a store contains sealed; changes nothing.
+    ///
+    /// - Returns: an empty inventory for a file that does not exist, is empty, or is of a version that sealed nothing.
+    /// - Throws: `storeUnavailable` when it cannot be read, is another program's, or of a newer version.
+    package static func sealedInventory(_ path: String) throws(ServiceError) -> SealedInventory {
+        let file = try StoreFile.resolve(path)
+        let size = (try? FileManager.default.attributesOfItem(atPath: file)[.size]) as? Int
+        // Before its first transaction a store has no bytes.
+        guard let size, size > 0 else { return SealedInventory() }
+        var configuration = Configuration()
+        configuration.readonly = true
+        configuration.label = "purser.sealed"
+        configuration.busyMode = .timeout(10)
+        do {
+            let queue = try DatabaseQueue(path: file, configuration: configuration)
+            return try queue.read { database in
+                try Schema.check(database, path: file)
+                guard try database.tableExists("sealedSecret") else { return SealedInventory() }
+                return try SealedInventory.read(from: GRDBConnection(database))
+            }
+        } catch {
+            throw StoreFailure.serviceError(error, doing: "read the sealed secrets", store: "The store \(file)")
+        }
+    }
+
     /// Opens a file read-only that must be a store of this or an earlier version.
     ///
     /// - Throws: `storeUnavailable`.
@@ -69,6 +94,9 @@ package enum StoreCheck {
         configuration.label = "purser.check"
         do {
             guard FileManager.default.fileExists(atPath: file) else { throw StoreFile.failure(file, "it is not there") }
+            // SQLite would wait for a writer of a named pipe.
+            let kind = try FileManager.default.attributesOfItem(atPath: file)[.type] as? FileAttributeType
+            guard kind == .typeRegular else { throw StoreFile.failure(file, "it is not a file") }
             let queue = try DatabaseQueue(path: file, configuration: configuration)
             try queue.read { database in
                 try Schema.check(database, path: file)

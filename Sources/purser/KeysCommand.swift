@@ -1,5 +1,6 @@
 import ArgumentParser
 import Daemon
+import Foundation
 
 /// The commands under `purser keys`.
 struct KeysCommand: ParsableCommand {
@@ -128,14 +129,26 @@ struct KeysCommand: ParsableCommand {
     /// The command `purser keys delete`.
     struct Delete: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "delete", abstract: "Remove an imported key that signs for no app.")
+            commandName: "delete", abstract: "Delete an imported key that signs for no app.",
+            discussion: """
+                With --unreadable, the command works on the store of the configuration while no daemon runs, and deletes an imported \
+                key or a callback's secret that no master key opens. The audit does not record it.
+                """)
 
         @Argument(help: "The id of the key.")
         var keyID: String
 
+        @Flag(help: "Delete a secret that does not open, without the daemon.")
+        var unreadable = false
+
         @OptionGroup var options: DaemonOptions
 
-        func run() async throws { try await options.signingKeys.delete(keyID).finish() }
+        func run() async throws {
+            guard unreadable else { return try await options.signingKeys.delete(keyID).finish() }
+            try await UnreadableSecretCommand(
+                file: options.config, environment: ProcessInfo.processInfo.environment
+            ).delete(keyID).finish()
+        }
     }
 
     /// The command `purser keys rewrap`.

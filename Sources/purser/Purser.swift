@@ -39,6 +39,16 @@ struct Purser: AsyncParsableCommand {
             FileHandle.standardError.write(Data("Keys cannot be protected here: \(error)\n".utf8))
             exit(withError: ExitCode.failure)
         }
+        // What parses arguments quotes those that it does not know.
+        guard !CommandLine.arguments.contains(where: { $0.contains("-----BEGIN") }) else {
+            let text = """
+                An argument holds a key. Arguments are visible to every user of the machine: replace the key, and give the name \
+                of its file, or `-` for the standard input.
+
+                """
+            FileHandle.standardError.write(Data(text.utf8))
+            exit(withError: ExitCode.validationFailure)
+        }
         await main(nil)
     }
 }
@@ -69,10 +79,27 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Overrides `log.level`.")
     var logLevel: String?
 
+    @Option(
+        name: .customLong("accept-new-master-key"),
+        help: ArgumentHelp(
+            "Start although the master key of this id is lost; may be repeated.",
+            discussion: "The refusal of the start prints the id. Secrets under that key stay in the store, unreadable.",
+            valueName: "old-key-id"))
+    var acceptedLosses: [String] = []
+
+    func validate() throws {
+        for id in acceptedLosses where id.utf8.count != 16 || !id.utf8.allSatisfy(Self.hexadecimalDigits.contains) {
+            throw ValidationError("The id of a master key has 16 hexadecimal digits in lower case.")
+        }
+    }
+
+    private static let hexadecimalDigits = Set("0123456789abcdef".utf8)
+
     func run() async throws {
         let flags = ConfigurationFlags(store: store, logLevel: logLevel)
         let outcome = await Serve.run(
-            file: config, flags: flags, environment: ProcessInfo.processInfo.environment)
+            file: config, flags: flags, environment: ProcessInfo.processInfo.environment,
+            acceptedMasterKeyLosses: acceptedLosses)
         try outcome.finish()
     }
 }

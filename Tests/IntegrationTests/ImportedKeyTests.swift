@@ -203,31 +203,6 @@ struct ImportedKeyTests {
             try await start { fixture, _ in try await expectSigner("FIRSTKEY01", fixture) }
         }
     }
-
-    @Test func `without the master key the keys that do not open are named, the rest serve, and nothing is lost`()
-        async throws
-    {
-        try await withStage { folder, simulator, start in
-            let file = try download("FIRSTKEY01", to: folder, simulator)
-            let masterKey = folder.appending(path: "purser.masterkey")
-            let elsewhere = folder.appending(path: "kept.masterkey")
-            try await start { _, keys in
-                _ = await importKey(keys, file)
-                #expect(await keys.activate("FIRSTKEY01", apps: [], unchecked: false).status == .success)
-            }
-            try FileManager.default.moveItem(at: masterKey, to: elsewhere)
-            try await start { fixture, keys in
-                let list = await keys.list().output
-                #expect(list.contains("CANNOT SIGN: key FIRSTKEY01 is sealed under master key"), "\(list)")
-                let reply = try await fixture.send("GET", "/v1/apps/coins/transactions/1")
-                #expect(try reply.status == 503 && reply.json["reason"] == "KEY_UNAVAILABLE")
-                try await expectSigner("CONFIGURED", fixture, app: "gems")
-            }
-            try FileManager.default.removeItem(at: masterKey)
-            try FileManager.default.moveItem(at: elsewhere, to: masterKey)
-            try await start { fixture, _ in try await expectSigner("FIRSTKEY01", fixture) }
-        }
-    }
 }
 
 /// Told once to all who look.

@@ -121,7 +121,8 @@ import Testing
             let whole = try String(contentsOfFile: stage.configuration, encoding: .utf8)
             try edit(stage) {
                 $0 = $0.replacing("drainDelay: 0s", with: "drainDelay: 1s")
-                    .replacing("purser.db", with: "other.db").replacing("level: info", with: "level: notice")
+                    .replacing("purser.db", with: "other.db").replacing("purser.audit", with: "other.audit")
+                    .replacing("level: info", with: "level: notice")
             }
             let first = try await stage.command("reload")
             #expect(first.status == 0)

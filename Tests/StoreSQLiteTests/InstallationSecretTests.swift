@@ -11,6 +11,8 @@ import Testing
 struct InstallationSecretTests {
     private let rightKey = UnsealedSecrets(masterKeyID: "one")
     private let wrongKey = UnsealedSecrets(masterKeyID: "two")
+    private let accepting = UnsealedSecrets(masterKeyID: "two", acceptedLosses: ["one"])
+    private let bothKeys = UnsealedSecrets(masterKeyID: "one", earlier: ["two"])
     private let reason = "is sealed under master key one, and the one given is two"
 
     private let page = Array("page".utf8)
@@ -71,20 +73,87 @@ struct InstallationSecretTests {
         #expect(again.secrets.states == [.tombstones: .open, .pageToken: .open])
     }
 
-    @Test func `those that nothing depends on are replaced where they do not open, and that is said`() async throws {
+    /// Every row of the table of sealed secrets.
+    private func rows(_ folder: StoreFolder) throws -> [SealedSecretRecord] {
+        var rows: [SealedSecretRecord] = []
+        try folder.withForeignConnection { rows = try SealedSecretRow.fetchAll(from: GRDBConnection($0)) }
+        return rows
+    }
+
+    @Test func `another master key is refused and nothing changes`() async throws {
         let folder = try StoreFolder()
         let first = try await folder.open(rightKey)
         let code = try pageCode(first)
         await first.close()
-        let second = try await folder.open(wrongKey)
+        let before = try rows(folder)
+        for _ in 0..<2 {
+            let error = await #expect(throws: ServiceError.self) { try await folder.open(wrongKey) }
+            #expect(error?.message.contains("master key one") == true)
+            #expect(try rows(folder) == before)
+        }
+        let again = try await folder.open(rightKey)
+        #expect(try pageCode(again) == code)
+    }
+
+    @Test func `an accepted loss sets secrets aside, and the old master key opens them later`() async throws {
+        let folder = try StoreFolder()
+        let first = try await folder.open(rightKey)
+        let code = try pageCode(first)
+        await first.close()
+        let before = try rows(folder)
+
+        let second = try await folder.open(accepting)
         for (secret, state) in second.secrets.states {
             #expect(state == .replaced(because: "secret \(secret.rawValue) \(reason)"))
         }
-        #expect(try pageCode(second) != code)
+        let newCode = try pageCode(second)
+        #expect(newCode != code)
         #expect(try await second.sendingHold() == nil)
         await second.close()
+        let after = try rows(folder)
+        for record in before {
+            #expect(
+                after.contains {
+                    $0.originalName == record.name && $0.sealed == record.sealed && $0.name != record.name
+                })
+        }
+        // The acceptance lasts: the option is needed once.
         let third = try await folder.open(wrongKey)
         #expect(third.secrets.states == [.tombstones: .open, .pageToken: .open])
+        #expect(try pageCode(third) == newCode)
+        await third.close()
+
+        let fourth = try await folder.open(bothKeys)
+        #expect(try pageCode(fourth) == newCode)
+        let aside = try #require(try rows(folder).first { $0.name.hasPrefix("pageToken@") })
+        #expect(try bothKeys.authenticator(aside)(page) == code)
+        await fourth.close()
+        // The old master key is back, so that its acceptance is over.
+        await #expect(throws: ServiceError.self) { try await folder.open(wrongKey) }
+    }
+
+    @Test func `only what is sealed under the lost master key is set aside`() async throws {
+        let folder = try StoreFolder()
+        await (try await folder.open(rightKey)).close()
+        try folder.withForeignConnection {
+            try $0.execute(sql: "UPDATE sealedSecret SET masterKeyId = 'two' WHERE name = 'pageToken'")
+        }
+        let store = try await folder.open(UnsealedSecrets(masterKeyID: "one", acceptedLosses: ["two"]))
+        #expect(store.secrets.pageTokenCode != nil)
+        #expect(store.secrets.states[.tombstones] == .open)
+        await store.close()
+        #expect(try rows(folder).map(\.name) == ["pageToken", "pageToken@two", "tombstones"])
+    }
+
+    @Test func `the inventory of a store names what each master key opens`() async throws {
+        let folder = try StoreFolder()
+        #expect(try StoreCheck.sealedInventory(folder.path) == SealedInventory())
+        await (try await folder.open(rightKey)).close()
+        let inventory = try StoreCheck.sealedInventory(folder.path)
+        #expect(inventory.names == ["one": ["secret pageToken", "secret tombstones"]])
+        #expect(inventory.ownMasterKeyIDs == ["one", "one"])
+        #expect(inventory.missing { $0 == "one" } == [])
+        #expect(inventory.missing { _ in false } == ["one"])
     }
 
     /// A store in which alice was erased after she withdrew, an account's consent was rescinded, and bob's answer waits.
@@ -101,7 +170,7 @@ struct InstallationSecretTests {
     {
         let folder = try StoreFolder()
         try await fill(folder)
-        let closed = try await folder.open(wrongKey)
+        let closed = try await folder.open(accepting)
         #expect(closed.secrets.states[.tombstones] == .closed(because: "secret tombstones \(reason)"))
         let hold = try #require(try await closed.sendingHold())
         #expect(hold.reason.contains(reason) && !hold.isReleasable)
@@ -133,7 +202,7 @@ struct InstallationSecretTests {
         #expect(closed.secrets.pageTokenCode != nil)
         await closed.close()
 
-        let open = try await folder.open(rightKey)
+        let open = try await folder.open(bothKeys)
         #expect(open.secrets.states[.tombstones] == .open)
         #expect(try await open.sendingHold() == nil)
         #expect(try await open.objection(to: .sample(user: "alice")) == .objection(.withdrawn(alice)))

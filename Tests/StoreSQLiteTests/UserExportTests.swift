@@ -67,7 +67,7 @@ struct UserExportTests {
         _ = try await store.eraseUser(app: "coins", user: try UserID("bob"), at: CaseModel.time(1))
         _ = try await store.declare(try .sample(.transactionId, "1", user: "alice"), transfer: false)
         await store.close()
-        let locked = try await folder.open(UnsealedSecrets(masterKeyID: "another"))
+        let locked = try await folder.open(UnsealedSecrets(masterKeyID: "another", acceptedLosses: ["one"]))
         let found = try await locked.inventory(app: "coins", user: alice)
         #expect(found.keys[.links]?.count == 1)
         #expect(found.isErasedWithdrawalKept == nil && found.rescissions == nil)

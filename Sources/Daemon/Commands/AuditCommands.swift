@@ -102,11 +102,16 @@ package struct AuditCommand: Sendable {
     private func vault() throws -> SecretVault {
         let place: MasterKeySource
         if let path = source.masterKey {
+            // Whoever gives the command names the file itself, and may have copied it from another machine.
             place = .file(path: path, allowsGroupRead: true)
-        } else if case .made(let path) = try configuration().masterKey {
-            place = .file(path: path, allowsGroupRead: false)
         } else {
-            place = try configuration().masterKey
+            let configuration = try configuration()
+            try configuration.masterKey.check(owners: configuration.secretFiles)
+            if case .made(let path) = configuration.masterKey {
+                place = .file(path: path, allowsGroupRead: false)
+            } else {
+                place = configuration.masterKey
+            }
         }
         return SecretVault(try place.load().keys, source: place)
     }

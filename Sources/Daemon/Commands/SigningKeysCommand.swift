@@ -36,8 +36,10 @@ package struct SigningKeysCommand: Sendable {
     package func importKey(
         from path: String, keyID: String?, issuerID: String, apps: [String]
     ) async -> CommandOutcome {
+        // Someone may give the key itself in the place of its file.
+        let name = QuotableText.path(path)
         guard let keyID = keyID ?? KeyDirectory.keyID(ofFile: URL(filePath: path).lastPathComponent) else {
-            return CommandOutcome(.data, errorOutput: "The name of \(path) tells no key id; give it with --id.\n")
+            return CommandOutcome(.data, errorOutput: "The name of \(name) tells no key id; give it with --id.\n")
         }
         let text: SecureBytes
         do throws(SecureBytesError) {
@@ -46,13 +48,13 @@ package struct SigningKeysCommand: Sendable {
                 ? try SecureBytes(readingFrom: STDIN_FILENO, maximumCount: KeyFacts.maximumFileBytes)
                 : try SecureBytes(contentsOfFile: path, maximumCount: KeyFacts.maximumFileBytes)
         } catch {
-            return CommandOutcome(.noInput, errorOutput: "\(path): \(error)\n")
+            return CommandOutcome(.noInput, errorOutput: "\(name): \(error)\n")
         }
         do throws(PrivateKeyError) {
             // What is no key does not leave this process.
             _ = try ECPrivateKey(pkcs8PEM: text)
         } catch {
-            return CommandOutcome(.data, errorOutput: "\(path) is \(error).\n")
+            return CommandOutcome(.data, errorOutput: "\(name) is \(error).\n")
         }
         let query = [("issuerId", issuerID)] + apps.map { ("app", $0) }
         let parameters = query.map { "\($0)=\(CallerKeysCommand.segment($1))" }.joined(separator: "&")

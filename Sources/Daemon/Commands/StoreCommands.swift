@@ -71,7 +71,7 @@ package struct OfflineStoreCommand: Sendable {
     ///   - replacing: whether a store that is there is put aside.
     /// - Returns: `success`, `configuration`, or `failure` when the store is as it was.
     package func restore(from backup: String, replacing: Bool) -> CommandOutcome {
-        outcome { path in
+        outcome { path, configuration in
             guard replacing || access(path, F_OK) != 0 else {
                 return CommandOutcome(
                     .failure, errorOutput: "There is a store at \(path) already; with --replace it is put aside.\n")
@@ -82,7 +82,8 @@ package struct OfflineStoreCommand: Sendable {
             if let kept { lines.append("The one that was there is kept as \(kept).") }
             lines.append("Nothing is sent to Apple until `purser deliveries release`, after these:")
             lines.append("record again who has withdrawn consent since the backup, and cancel what should not be sent.")
-            return CommandOutcome(.success, output: lines.map { "\($0)\n" }.joined())
+            let problem = SealedContents.problem(of: configuration).map { "Before the start: \($0)\n" } ?? ""
+            return CommandOutcome(.success, output: lines.map { "\($0)\n" }.joined(), errorOutput: problem)
         }
     }
 
@@ -90,13 +91,16 @@ package struct OfflineStoreCommand: Sendable {
     ///
     /// - Returns: `success`, `configuration`, or `failure` with what is wrong.
     package func check() -> CommandOutcome {
-        outcome { path in StoreCheckCommand.outcome(problems: try StoreCheck.check(path)) }
+        outcome { path, _ in StoreCheckCommand.outcome(problems: try StoreCheck.check(path)) }
     }
 
-    private func outcome(_ body: (_ path: String) throws -> CommandOutcome) -> CommandOutcome {
+    private func outcome(
+        _ body: (_ path: String, _ configuration: DaemonConfiguration) throws -> CommandOutcome
+    ) -> CommandOutcome {
         do {
-            switch try DaemonConfiguration.load(file: file, environment: environment).store {
-            case .sqlite(let path): return try body(path)
+            let configuration = try DaemonConfiguration.load(file: file, environment: environment)
+            switch configuration.store {
+            case .sqlite(let path): return try body(path, configuration)
             case .postgres:
                 return CommandOutcome(
                     .failure,

@@ -62,8 +62,12 @@ package struct StoreMoveCommand: Sendable {
                 return CommandOutcome(.noInput, errorOutput: "There is no store at \(source).\n")
             }
             let masterKey = configuration.masterKey
+            let owners = configuration.secretFiles
             let vault = try await Blocking.run {
-                Result { () throws(SecretFileError) in try SecretVault.open(masterKey).vault }
+                Result { () throws(SecretFileError) in
+                    try masterKey.check(owners: owners)
+                    return try SecretVault.open(masterKey).vault
+                }
             }.get()
             let store = try await SQLiteStore.open(at: source)
             let outcome = await RunningDaemon.outcome { try await move(store, source, to: target, vault) }

@@ -49,13 +49,16 @@ struct Adapters: Sendable {
         let logger = dependencies.logger
         let clock = dependencies.now.map { ServiceClock(now: $0) } ?? ServiceClock(SteadyClock(logger: logger))
         let metrics = PrometheusRegistry(help: MetricsHelp.texts)
-        vault = try openVault(configuration.masterKey, logger)
+        let masterKey = try await MasterKeyStart(
+            configuration, accepting: dependencies.acceptedMasterKeyLosses, logger)
+        vault = masterKey.vault
         keys = try KeyRing(loading: configuration.keys)
         let roots = try rootCertificates(configuration.apple.rootCertificateFiles)
         if let path = configuration.apple.certificateAuthorityFile { try checkAuthorities(path, "apple") }
         if let path = configuration.callbacks.certificateAuthorityFile { try checkAuthorities(path, "callbacks") }
         let verifier = SignedDataVerifier(roots: roots, now: clock.now)
-        let secrets = InstallationSecretSealer(vault: vault, now: clock.now)
+        let secrets = InstallationSecretSealer(
+            vault: vault, acceptedLosses: Set(masterKey.acceptedLosses.keys), now: clock.now)
         store = try await openStore(
             configuration.store, configuration.apps, secrets, StoreTimers(metrics).time, dependencies)
         tell(store.secrets.states, logger)
@@ -63,6 +66,9 @@ struct Adapters: Sendable {
         let auditKeys = SealedAuditKeys(directory: auditSettings.directory, vault: vault)
         audit = try AuditWriter(
             auditSettings, keys: auditKeys, pseudonyms: store, now: clock.now, metrics: metrics, logger: logger)
+        for (masterKeyID, names) in masterKey.acceptedLosses.sorted(by: { $0.key < $1.key }) {
+            await recordLoss(of: masterKeyID, names, audit, vault, logger)
+        }
         curl = try CurlClient(configuration: .init(configuration.apple))
         callbackCurl = try CurlClient(configuration: .init(configuration.callbacks) { settings.read { $0.callbacks } })
         let turn: MintTurn = { [store, copyID] keyID, duration in
@@ -104,7 +110,7 @@ struct Adapters: Sendable {
                     client: callbackCurl, timeout: { settings.read { $0.callbacks.timeout } }, now: clock.now,
                     factory: metrics, tracing: tracing),
                 secrets: CallbackSecretSealer(vault: vault), encoder: CallbackBodies()),
-            clock: clock, copyID: copyID,
+            clock: clock, copyID: copyID, masterKeyIDs: { [vault] in vault.masterKeyIDs },
             makeID: UUIDVersion7.make(at:), makeSnapshotID: { UUID().uuidString },
             // What has no digest stands for itself; who must not keep it asks how long the digest is.
             digest: { (try? SHA256Digest.digest($0)) ?? $0 }, logger: logger)
@@ -140,30 +146,6 @@ private func checkAuthorities(_ path: String, _ section: String) throws(FileErro
     }
 }
 
-/// Takes the master key, and tells of one that it made.
-///
-/// - Throws: `SecretFileError` naming the file, what is wrong with it, and what to do.
-private func openVault(_ source: MasterKeySource, _ logger: Logger) throws(SecretFileError) -> SecretVault {
-    let (vault, isNew): (SecretVault, Bool)
-    do throws(SecretFileError) {
-        (vault, isNew) = try SecretVault.open(source)
-    } catch {
-        let remedy =
-            if case .made = source {
-                "the master key is kept beside the store, whose folder must be there and be Purser's own"
-            } else {
-                "put the master key there that `masterKey` names and the store is sealed under"
-            }
-        throw SecretFileError(path: error.path, problem: "\(error.problem); \(remedy)", isOfDisk: error.isOfDisk)
-    }
-    if isNew {
-        logger.notice(
-            "Made a master key; keep a copy of it apart from the backups of the store, which leave it out",
-            metadata: ["path": "\(source.path)", "master_key_id": "\(vault.masterKeyID)"])
-    }
-    return vault
-}
-
 /// Opens the store, asking the service manager for patience while migrations run.
 ///
 /// - Throws: `ConfigurationError` when a newer version has written it, else `storeUnavailable`.
@@ -184,9 +166,7 @@ private func openStore(
             return try await SQLiteStore.open(
                 at: path, apps: apps, secrets: secrets, time: time, logger: dependencies.logger)
         } catch {
-            // No start of this program will ever do better: the service manager need not try.
-            guard StoreCheck.isOfNewerVersion(path) else { throw error.cause == nil ? error : withRemedy(error) }
-            throw ConfigurationError(problems: [ConfigurationProblem(.file(path), key: "store", error.message)])
+            throw StoreOpening.failure(error, path)
         }
     case .postgres(let configuration):
         return try await PostgresStore.open(
@@ -194,13 +174,39 @@ private func openStore(
     }
 }
 
-/// What to do about a store that cannot be opened.
-private func withRemedy(_ error: ServiceError) -> ServiceError {
-    ServiceError(
-        error.reason,
-        "\(error.message) `store` names it; it and its folder must be Purser's own. `purser store check` examines it, "
-            + "`purser restore --replace` puts a backup in its place.",
-        cause: error.cause)
+/// Why a store in a file cannot be opened.
+enum StoreOpening {
+    /// The failure with the fix; a `ConfigurationError` where a newer version has written the file, which no restart fixes.
+    static func failure(_ error: ServiceError, _ path: String) -> any Error {
+        guard !StoreCheck.isOfNewerVersion(path) else {
+            return ConfigurationError(problems: [ConfigurationProblem(.file(path), key: "store", error.message)])
+        }
+        guard error.cause != nil else { return error }
+        return ServiceError(
+            error.reason,
+            "\(error.message) `store` names it; it and its folder must be Purser's own. `purser store check` examines it, "
+                + "`purser restore --replace` puts a backup in its place.",
+            cause: error.cause)
+    }
+}
+
+/// Records that the loss of a master key was accepted, with the names of what is sealed under it.
+private func recordLoss(
+    of masterKeyID: String, _ names: [String], _ audit: AuditWriter, _ vault: SecretVault, _ logger: Logger
+) async {
+    await audit.settle(
+        AuditAct(
+            .masterKeyLossAccepted, by: .daemon,
+            details: [
+                "lost": masterKeyID, "present": vault.masterKeyID, "count": String(names.count),
+                "unreadable": names.sorted().prefix(100).joined(separator: ", "),
+            ]))
+    logger.warning(
+        "Master key loss accepted",
+        metadata: [
+            "lost_master_key_id": "\(masterKeyID)", "master_key_id": "\(vault.masterKeyID)",
+            "count": .stringConvertible(names.count), "action": "remove --accept-new-master-key from the command",
+        ])
 }
 
 /// Tells of those secrets of the installation that are not simply there.
@@ -215,7 +221,7 @@ private func tell(_ states: [InstallationSecret: InstallationSecretState], _ log
                 metadata: metadata)
         case .replaced(let reason):
             logger.warning(
-                "A secret of this installation does not open; nothing that is kept depends on it, and another one takes its place",
+                "Installation secret set aside; a new one is in use, and nothing in the store depends on the old one",
                 metadata: metadata.merging(["cause": "\(reason)"]) { $1 })
         case .closed(let reason):
             logger.error(

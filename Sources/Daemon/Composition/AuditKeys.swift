@@ -15,9 +15,12 @@ struct SealedAuditKeys: AuditKeySource {
     /// - Throws: `AuditFileError` when they cannot be listed.
     func files() throws(AuditFileError) -> [SealedFile] { try directory.chainsWithKeys().map(file) }
 
-    private func file(_ chain: String) -> SealedFile {
-        SealedFile(path: directory.keyPath(chain: chain), identity: Self.identity(chain))
+    /// The file of a chain's key.
+    static func file(_ chain: String, in directory: AuditDirectory) -> SealedFile {
+        SealedFile(path: directory.keyPath(chain: chain), identity: identity(chain))
     }
+
+    private func file(_ chain: String) -> SealedFile { Self.file(chain, in: directory) }
 
     func key(chain: String) throws(AuditKeyError) -> AuditKey {
         try naming { () throws in

@@ -2,6 +2,7 @@ import AppStoreClient
 import AuditLog
 package import Domain
 import Foundation
+import KeyCustody
 package import Listener
 package import Logging
 import NIOCore
@@ -25,6 +26,8 @@ package struct Dependencies: Sendable {
     package var loadConfiguration: (@Sendable () throws(ConfigurationError) -> DaemonConfiguration)?
     /// What `logger` logs, which a reload changes.
     package var logLevel = LogLevel(ConfigurationDefaults.logLevel)
+    /// The ids of the master keys whose loss the operator accepts at this start.
+    package var acceptedMasterKeyLosses: [String] = []
     /// Who records spans; nobody, until there is an exporter.
     package var tracer: (any Tracer)?
     package var logger: Logger
@@ -70,6 +73,7 @@ package struct Daemon: Sendable {
 /// - Throws: what a part says of why it cannot start; everything that was opened is closed again.
 package func makeDaemon(configuration: DaemonConfiguration, dependencies: Dependencies) async throws -> Daemon {
     let settings = CurrentSettings(Services.Settings(configuration))
+    try configuration.masterKey.check(owners: configuration.secretFiles)
     let adapters = try await Adapters(configuration, settings, dependencies)
     let services = Services(ports: adapters.ports, settings: settings)
     try await services.access.load()

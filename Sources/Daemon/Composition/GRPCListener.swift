@@ -139,7 +139,8 @@ private struct CallTranslation: Sendable {
             to: request, from: channel, provenBy: PeerIdentity(connection.peer), slot: slot,
             as: RequestHandler.Call(
                 timeout: call.timeout,
-                violations: call.faults.map { Violation(field: $0.field, rule: $0.rule, message: $0.message) }))
+                violations: call.faults.map { Violation(field: $0.field, rule: $0.rule, message: $0.message) },
+                lacksApp: call.lacksApp))
         let body = CollectedBody()
         do {
             try await response.body.write(body)

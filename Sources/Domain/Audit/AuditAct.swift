@@ -24,6 +24,8 @@ package struct AuditAct: Sendable, Equatable {
         case keyTookOver
         /// Secrets were sealed under another master key.
         case masterKeyChanged
+        /// The service starts without a master key that something is sealed under, since an operator accepted its loss.
+        case masterKeyLossAccepted
         // Callers.
         case callerAdded
         case callerChanged

@@ -9,12 +9,21 @@ package struct CopyHeartbeat: Sendable {
     private let clock: ServiceClock
     private let living: LivingCopies
     private let outage: Outage
+    private let masterKeyIDs: @Sendable () -> [String]
 
-    /// `id`: names this copy for as long as its process runs; `living`: is told how many live.
+    /// - Parameters:
+    ///   - id: names this instance for as long as its process runs.
+    ///   - store: knows the other instances.
+    ///   - masterKeyIDs: the ids of the master keys that it holds.
+    ///   - living: receives the number of instances that live.
+    ///   - clock: the clocks.
+    ///   - logger: receives the failures.
     package init(
-        id: String, store: any CopyStore, living: LivingCopies = LivingCopies(), clock: ServiceClock, logger: Logger
+        id: String, store: any CopyStore, masterKeyIDs: @escaping @Sendable () -> [String] = { [] },
+        living: LivingCopies = LivingCopies(), clock: ServiceClock, logger: Logger
     ) {
         self.id = id
+        self.masterKeyIDs = masterKeyIDs
         self.store = store
         self.living = living
         self.clock = clock
@@ -35,7 +44,7 @@ package struct CopyHeartbeat: Sendable {
         }
         repeat {
             do throws(ServiceError) {
-                try await store.beat(copy: id, for: Copy.lifetime, at: clock.now())
+                try await store.beat(copy: id, holding: masterKeyIDs(), for: Copy.lifetime, at: clock.now())
                 living.note(try await store.livingCopies(at: clock.now()).count)
                 outage.succeeded()
             } catch {

@@ -15,10 +15,13 @@ package protocol CopyStore: Sendable {
     ///
     /// - Parameters:
     ///   - id: names the copy for as long as its process runs.
+    ///   - masterKeyIDs: the ids of the master keys that it holds.
     ///   - lifetime: after how long without another word it is taken for dead.
     ///   - now: the time of day, which counts where the store is not shared.
     /// - Throws: `storeUnavailable`.
-    func beat(copy id: String, for lifetime: Duration, at now: Date) async throws(ServiceError)
+    func beat(
+        copy id: String, holding masterKeyIDs: [String], for lifetime: Duration, at now: Date
+    ) async throws(ServiceError)
 
     /// Says that a copy is leaving; its leases end with it.
     ///
@@ -47,6 +50,13 @@ package protocol CopyStore: Sendable {
     ///
     /// - Throws: `storeUnavailable`.
     func giveBackLease(_ name: String, by holder: String) async throws(ServiceError)
+}
+
+extension CopyStore {
+    /// Says that a copy lives that holds no master key.
+    package func beat(copy id: String, for lifetime: Duration, at now: Date) async throws(ServiceError) {
+        try await beat(copy: id, holding: [], for: lifetime, at: now)
+    }
 }
 
 /// One process of the daemon, of several on one store.

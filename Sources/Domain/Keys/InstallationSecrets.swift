@@ -21,6 +21,12 @@ package protocol InstallationSecrets: Sendable {
     /// The time of day.
     var now: WallClock { get }
 
+    /// The ids of the master keys whose loss the operator accepts at this start.
+    var acceptedLosses: Set<String> { get }
+
+    /// Whether the installation has the master key of this id, as the present one or an earlier one.
+    func holds(masterKeyID: String) -> Bool
+
     /// Draws a secret at random and seals it.
     ///
     /// - Throws: `keyUnavailable`
@@ -44,7 +50,8 @@ package enum InstallationSecretState: Sendable, Equatable {
     case open
     /// An earlier release had kept it in clear: it is sealed now, and what stood in clear is overwritten.
     case sealed
-    /// It does not open, and another one has taken its place, since nothing that is kept depends on it.
+    /// It does not open and nothing in the store depends on it. It was set aside under another name, still sealed; a new secret is in
+    /// use.
     case replaced(because: String)
     /// It does not open, and what is kept depends on it.
     case closed(because: String)

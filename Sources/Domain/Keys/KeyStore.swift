@@ -57,6 +57,9 @@ package protocol KeyStore: Sendable {
     /// - Returns: what is kept now.
     func mergeKeyStates(_ states: KeyStates, since base: KeyStates) async throws(ServiceError) -> KeyStates
 
+    /// The ids of the instances on the store that have not reported a master key; empty where the store is not shared.
+    func instances(lacking masterKeyID: String, at now: Date) async throws(ServiceError) -> [String]
+
     // MARK: Sealed secrets
 
     /// All sealed secrets, by kind and name.
@@ -81,6 +84,8 @@ package protocol KeyStore: Sendable {
 extension KeyStore {
     // Where one process decides.
     package var isShared: Bool { false }
+
+    package func instances(lacking masterKeyID: String, at now: Date) async throws(ServiceError) -> [String] { [] }
 
     package func mergeKeyStates(
         _ states: KeyStates, since base: KeyStates

@@ -29,6 +29,12 @@ package struct SealedSecretRecord: Sendable, Equatable {
         self.createdAt = createdAt
     }
 
+    /// What separates the name of a secret that was set aside from the id of its master key.
+    package static let asideSeparator: Character = "@"
+
+    /// The name that the secret was sealed under; a secret that was set aside has another ``name``.
+    package var originalName: String { String(name.prefix { $0 != Self.asideSeparator }) }
+
     /// The same secret, sealed anew.
     package func replacing(sealed: [UInt8], masterKeyID: String) -> SealedSecretRecord {
         SealedSecretRecord(kind: kind, name: name, sealed: sealed, masterKeyID: masterKeyID, createdAt: createdAt)

@@ -18,6 +18,8 @@ package struct Operations: Sendable {
         package var copies: any CopyStore
         /// Names this process for as long as it runs.
         package var copyID: String
+        /// The ids of the master keys that this instance holds.
+        package var masterKeyIDs: @Sendable () -> [String]
         /// Tells of every commit that kept events.
         package var changes: ChangeSignal
         package var budgets: RateBudgets
@@ -36,6 +38,7 @@ package struct Operations: Sendable {
         owners = OwnerRefresher(store: ports.maintenance, clock: ports.clock)
         budgets = ports.budgets
         heartbeat = CopyHeartbeat(
-            id: ports.copyID, store: ports.copies, living: copies, clock: ports.clock, logger: ports.logger)
+            id: ports.copyID, store: ports.copies, masterKeyIDs: ports.masterKeyIDs, living: copies, clock: ports.clock,
+            logger: ports.logger)
     }
 }

@@ -147,6 +147,7 @@ extension Services {
         ///   - callbacks: what posts to those who subscribed.
         ///   - clock: the clocks.
         ///   - copyID: names this process for as long as it runs.
+        ///   - masterKeyIDs: the ids of the master keys that this process holds.
         ///   - makeID: makes an id ordered by the time given.
         ///   - makeSnapshotID: makes an id that cannot be guessed.
         ///   - digest: SHA-256.
@@ -159,6 +160,7 @@ extension Services {
             receiptReader: any ReceiptReader,
             budgets: RateBudgets, pageTokens: PageTokenCoder, credentials: Access.Credentials,
             callbacks: CallbackDelivery, clock: ServiceClock, copyID: String,
+            masterKeyIDs: @escaping @Sendable () -> [String] = { [] },
             makeID: @escaping @Sendable (Date) -> String, makeSnapshotID: @escaping @Sendable () -> String,
             digest: @escaping @Sendable ([UInt8]) -> [UInt8], logger: Logger
         ) {
@@ -184,7 +186,8 @@ extension Services {
             access = Access.Ports(
                 store: store, credentials: credentials, budgets: budgets, audit: audit, clock: clock, logger: logger)
             operations = Operations.Ports(
-                maintenance: store, deliveries: store, events: store, copies: store, copyID: copyID, changes: changes,
+                maintenance: store, deliveries: store, events: store, copies: store, copyID: copyID,
+                masterKeyIDs: masterKeyIDs, changes: changes,
                 budgets: budgets, clock: clock, logger: logger)
             self.callbacks = Callbacks.Ports(
                 store: store, events: store, changes: changes, delivery: callbacks, clock: clock, makeID: makeID,

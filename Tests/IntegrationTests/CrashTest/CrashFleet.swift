@@ -11,11 +11,28 @@ final class CrashFleet: Sendable {
     }
 
     let stages: [DaemonStage]
+    /// An instance on the same database with another master key, which must never start.
+    private let wrongMasterKey: DaemonStage?
     /// Whether any of them serves.
     private let life = DaemonLife()
     private let state = Mutex(State())
 
-    init(_ stages: [DaemonStage]) { self.stages = stages }
+    init(_ stages: [DaemonStage], wrongMasterKey: DaemonStage? = nil) {
+        self.stages = stages
+        self.wrongMasterKey = wrongMasterKey
+    }
+
+    /// Starts the instance with another master key, which ends.
+    ///
+    /// - Throws: `Failure` unless it refuses the key; a server that has ended its connection may keep it from reading what is sealed.
+    func startWithWrongMasterKey() async throws {
+        guard let process = try wrongMasterKey?.launch() else { return }
+        let status = try await process.ended
+        guard status == 78 || process.log.text.contains("store cannot be used now") else {
+            throw DaemonStage.Failure(
+                description: "an instance with another master key ended with \(status):\n\(process.log.text)")
+        }
+    }
 
     /// One that serves, any of them; waits for one.
     ///

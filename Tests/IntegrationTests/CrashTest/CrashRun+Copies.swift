@@ -48,6 +48,9 @@ extension CrashRun {
                         try await Task.sleep(for: Self.longStop)
                         self.fleet.wake(number)
                     }
+                case ..<80:
+                    kind = "wrongMasterKeys"
+                    try await fleet.startWithWrongMasterKey()
                 case ..<96:
                     kind = "endedConnections"
                     let probability = Double.random(in: 0.1...1, using: &generator)

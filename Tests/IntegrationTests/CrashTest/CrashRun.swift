@@ -38,9 +38,14 @@ struct CrashRun: Sendable {
         let server = try await PostgresServer.start()
         let database = try await server.makeNamedDatabase()
         settings.database = database
+        settings.hasMasterKeyPerHost = true
         let report = try await DaemonStage.with(seed: plan.seed, settings, appleTimes: .short) { stage in
             let others = try (1..<plan.copies).map { try stage.onAnotherHost(named: "copy-\($0)") }
-            return try await CrashRun(CrashFleet([stage] + others), plan: plan, server, database).run()
+            let wrongKey = try stage.onAnotherHost(named: "wrong-master-key")
+            try Data(String(repeating: "a", count: 64).utf8).write(to: URL(filePath: wrongKey.masterKey))
+            return try await CrashRun(
+                CrashFleet([stage] + others, wrongMasterKey: wrongKey), plan: plan, server, database
+            ).run()
         }
         try await server.stop()
         return report

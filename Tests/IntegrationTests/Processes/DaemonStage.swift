@@ -91,6 +91,8 @@ struct DaemonStage: Sendable {
         var database: PostgresServer.Database?
         /// The master key where the store is no file.
         var masterKeyFile: String?
+        /// Whether every host has a file of its own for the master key of a shared store.
+        var hasMasterKeyPerHost = false
     }
 
     /// Where a daemon listens on the loopback interface.
@@ -129,7 +131,9 @@ struct DaemonStage: Sendable {
         var settings = settings
         if let appleTimes { settings.appleTimes = appleTimes }
         if settings.database != nil {
-            let file = folder.appending(path: "master.key")
+            let file =
+                settings.hasMasterKeyPerHost
+                ? storeFolder.appending(path: "purser.masterkey") : folder.appending(path: "master.key")
             settings.masterKeyFile = file.path
             let digits = (0..<64).map { _ in String(Int.random(in: 0..<16), radix: 16) }.joined()
             try Data(digits.utf8).write(to: file)
@@ -171,10 +175,11 @@ struct DaemonStage: Sendable {
     ///
     /// - Throws: if it ends before that.
     func start(
-        after command: [String] = [], environment: [String: String] = [:], logLines: Int = DaemonProcess.Log.capacity
+        after command: [String] = [], options: [String] = [], environment: [String: String] = [:],
+        logLines: Int = DaemonProcess.Log.capacity
     ) async throws -> DaemonProcess {
         for _ in 0..<10 {
-            let process = try launch(after: command, environment: environment, logLines: logLines)
+            let process = try launch(after: command, options: options, environment: environment, logLines: logLines)
             if try await process.isReady { return process }
             // Somebody took the port meanwhile.
             guard process.log.text.contains("in use") else {
@@ -187,34 +192,16 @@ struct DaemonStage: Sendable {
 
     /// Starts a daemon, whatever becomes of it.
     func launch(
-        after command: [String] = [], environment: [String: String] = [:], logLines: Int = DaemonProcess.Log.capacity,
+        after command: [String] = [], options: [String] = [], environment: [String: String] = [:],
+        logLines: Int = DaemonProcess.Log.capacity,
         sockets: [(name: String, descriptor: Int32)] = []
     ) throws -> DaemonProcess {
         let daemon = try DaemonProcess(
-            ["serve", "--config", configuration], after: command, environment: environment, logLines: logLines,
+            ["serve", "--config", configuration] + options, after: command, environment: environment,
+            logLines: logLines,
             sockets: sockets)
         launched.add(daemon)
         return daemon
-    }
-
-    /// Runs a command with this configuration.
-    func command(_ arguments: String...) async throws -> ChildProcess.Outcome { try await command(arguments) }
-
-    /// Runs a command with this configuration.
-    func command(_ arguments: [String]) async throws -> ChildProcess.Outcome {
-        try await Self.purser(arguments + ["--config", configuration])
-    }
-
-    /// Runs a command, which waits for the daemon's answer however busy the machine is.
-    static func purser(_ arguments: [String]) async throws -> ChildProcess.Outcome {
-        let patience = ["callers", "keys"].contains(arguments.first) ? ["--timeout", "3600"] : []
-        return try await program(arguments + patience)
-    }
-
-    /// Runs a command as it is.
-    static func program(_ arguments: [String], input: String = "") async throws -> ChildProcess.Outcome {
-        let program = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent().appending(path: "purser")
-        return try await ChildProcess.run([program.path] + arguments, input: input)
     }
 
     struct Failure: Error, CustomStringConvertible {
@@ -253,6 +240,9 @@ struct DaemonStage: Sendable {
         for name in ["key.p8", "root.der", "tls-ca.pem"] {
             try FileManager.default.copyItem(
                 at: folder.appending(path: name), to: elsewhere.appending(path: name))
+        }
+        if settings.hasMasterKeyPerHost {
+            try FileManager.default.copyItem(atPath: masterKey, toPath: stage.masterKey)
         }
         try stage.choosePort()
         return stage
@@ -361,7 +351,8 @@ struct DaemonStage: Sendable {
         }
         let rates = settings.requestsPerSecond.map { "\"\($0.key)\": \($0.value)" }.joined(separator: ", ")
         let store = settings.database?.url ?? "sqlite:\(storeFolder.path)/purser.db"
-        let masterKey = settings.masterKeyFile.map { "masterKey: { file: \"\($0)\" }" } ?? ""
+        let masterKeyFile = settings.hasMasterKeyPerHost ? masterKey : settings.masterKeyFile
+        let masterKey = masterKeyFile.map { "masterKey: { file: \"\($0)\" }" } ?? ""
         let address = { settings.ports.contains($0) ? "127.0.0.1:\(port(of: $0))" : "unix:\(socket($0))" }
         let apiAddress = settings.apiHasPort ? "127.0.0.1:\(apiPort)" : "unix:\(socket("api"))"
         return """

@@ -28,14 +28,14 @@ struct LocalClient: Sendable {
         await send(method, target, more, content: body?.serialized())
     }
 
-    /// Makes one request with a body of any bytes, which it says is JSON.
+    /// Makes one request with a body of any bytes, which it says is JSON unless `more` has a `Content-Type`.
     func send(
         _ method: String, _ target: String, _ more: [String: String] = [:], content given: [UInt8]?
     ) async -> Reply? {
         var head = "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n"
         let content = given ?? []
         var fields = headers.merging(more) { _, new in new }
-        if given != nil { fields["Content-Type"] = "application/json" }
+        if given != nil, fields["Content-Type"] == nil { fields["Content-Type"] = "application/json" }
         if given != nil || method != "GET" { fields["Content-Length"] = "\(content.count)" }
         for (name, value) in fields { head += "\(name): \(value)\r\n" }
         let request = Array("\(head)\r\n".utf8) + content
