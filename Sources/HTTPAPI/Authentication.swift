@@ -21,8 +21,6 @@ package struct Authenticator: Sendable {
     /// Who sends a request, and when that was found out.
     struct Finding: Sendable {
         let found: AuthenticatedCaller
-        /// The field `Authorization` as it came.
-        let authorization: String?
         fileprivate let version: UInt64
     }
 
@@ -43,8 +41,7 @@ package struct Authenticator: Sendable {
         let presented = PresentedCredentials(
             authorization: headers[.authorization], peer: peerIdentity)
         do throws(CallerResolver.Refusal) {
-            return Finding(
-                found: try resolver.resolve(presented), authorization: presented.authorization, version: version)
+            return Finding(found: try resolver.resolve(presented), version: version)
         } catch {
             throw failure(error, from: Self.source(of: headers, channel, trustedProxies))
         }

@@ -1,13 +1,16 @@
 /// Writes tables as comma-separated values: UTF-8, lines that end in CR LF, and texts in quotes where they need them.
 ///
-/// Source: RFC 4180. Spreadsheets take a text that begins with `=`, `+`, `-`, `@`, a tab or a carriage return for a formula,
-/// which may send what stands in the table to somebody: such a text gets a single quote in front of it, which they take for the
-/// mark of a text (https://owasp.org/www-community/attacks/CSV_Injection).
+/// Source: RFC 4180. A spreadsheet evaluates a cell as a formula if it begins with `=`, `+`, `-`, `@`, one of their full-width forms
+/// (U+FF1D, U+FF0B, U+FF0D, U+FF20), a tab, a line feed or a carriage return. A formula may send other cells to a server. Such a text
+/// gets a single quote in front, by which spreadsheets mark text (https://owasp.org/www-community/attacks/CSV_Injection).
 struct CSVWriter: Sendable {
     static let contentType = "text/csv; charset=utf-8; header=present"
 
     private static let quote = UInt8(ascii: "\"")
-    private static let formulaStarts = Set("=+-@\t\r".utf8)
+    /// In UTF-8.
+    private static let formulaStarts: [[UInt8]] = [
+        "=", "+", "-", "@", "\t", "\n", "\r", "\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}",
+    ].map { Array($0.utf8) }
     private static let quoted = Set(",\"\r\n".utf8)
 
     private var bytes: [UInt8] = []
@@ -27,7 +30,7 @@ struct CSVWriter: Sendable {
         separate()
         guard let text else { return }
         var content = Array(text.utf8)
-        if let first = content.first, Self.formulaStarts.contains(first) { content.insert(UInt8(ascii: "'"), at: 0) }
+        if Self.formulaStarts.contains(where: content.starts) { content.insert(UInt8(ascii: "'"), at: 0) }
         guard content.contains(where: Self.quoted.contains) else {
             bytes += content
             return

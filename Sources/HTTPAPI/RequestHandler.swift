@@ -40,12 +40,15 @@ package struct RequestHandler: Sendable {
     package struct Call: Sendable {
         /// How long its client waits; nil for as long as the listener's requests may take.
         package var timeout: Duration?
-        /// What is wrong with it, told to whoever may ask the route at all.
+        /// The violations of its message, which only a caller with the route's scope receives.
         package var violations: [Violation]
+        /// Whether its message names no app, so that it is not known for which app the caller needs the scope.
+        package var lacksApp: Bool
 
-        package init(timeout: Duration? = nil, violations: [Violation] = []) {
+        package init(timeout: Duration? = nil, violations: [Violation] = [], lacksApp: Bool = false) {
             self.timeout = timeout
             self.violations = violations
+            self.lacksApp = lacksApp
         }
 
         /// How long the route may take, so that its answer is with the client before that gives up.
@@ -141,7 +144,7 @@ package struct RequestHandler: Sendable {
         var route: Route?
         var answer: Answer
         do throws(ServiceError) {
-            do throws(ServiceError) { try headers.check() } catch {
+            do throws(ServiceError) { try headers.check(RequestHeaders.readForAuthentication) } catch {
                 // A route or method that does not exist is a 404 or 405 whatever the fields contain.
                 _ = try find(request.method, request.uri.path)
                 throw error
@@ -149,7 +152,7 @@ package struct RequestHandler: Sendable {
             let finding = try authenticator?.caller(
                 of: headers, from: channel, provenBy: peerIdentity, trusting: options.trustedProxies)
             record.caller = finding?.found.caller.name
-            if let finding, let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
+            if let finding, let slot, !slot.belongs(to: finding.found.caller.name, showing: headers[.authorization]) {
                 record.status = .serviceUnavailable
                 return (overload.response(to: request, requestID: requestID, meter, clock), record)
             }
@@ -159,16 +162,16 @@ package struct RequestHandler: Sendable {
             let (found, parameters) = try find(request.method, request.uri.path)
             route = found
             record.route = found.path
-            if let violations = call?.violations, !violations.isEmpty { throw .invalid(violations) }
             answer = try await respond(
                 to: request,
                 RequestContext(
-                    options: options, requestID: requestID, start: start, headers: headers, preferences: preferences,
+                    options: options, requestID: requestID, start: start, headers: headers.withoutCredential,
+                    preferences: preferences,
                     caller: caller,
                     actor: actor,
                     slot: slot, deadline: min(options.deadline, call?.deadline ?? options.deadline),
                     peer: channel.remoteAddress, peerIdentity: peerIdentity),
-                found, parameters)
+                found, parameters, call)
             // What was only read is not shown to somebody who was shut out meanwhile; what was done is told.
             if let authenticator, let finding, found.method == .get { try authenticator.check(finding) }
         } catch {
@@ -246,18 +249,13 @@ package struct RequestHandler: Sendable {
 
     private func respond(
         to request: Request, _ context: RequestContext, _ route: Route,
-        _ encoded: [(name: String, value: Substring)]
+        _ encoded: [(name: String, value: Substring)], _ call: Call?
     ) async throws(ServiceError) -> Answer {
+        // First: a caller without the scope learns nothing of what the request contains.
+        try route.admit(context.caller, encoded, lacksApp: call?.lacksApp ?? false)
+        try context.headers.check()
+        if let violations = call?.violations, !violations.isEmpty { throw .invalid(violations) }
         let (parameters, options) = (try Self.decode(encoded), context.options)
-        // First, as no scope could be granted for an app that is not there.
-        if let slug = try Self.slug(of: route, parameters), let caller = context.caller {
-            switch route.access {
-            case .open, .authenticated, .scopeAnywhere: break
-            case .scope(let scope): try caller.require(scope, for: slug)
-            case .anyScope(let scopes): try caller.require(anyOf: scopes, for: slug)
-            }
-        }
-        if case .scopeAnywhere(let scope) = route.access { try context.caller?.requireAnywhere(scope) }
         let preferences = context.preferences
         let maximumBytes = min(route.maximumBodyBytes, options.maximumBodyBytes)
         let wait = route.goesOn ? nil : preferences.wait(goesOn: false).map(Duration.seconds)

@@ -181,6 +181,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func requestBegins(_ request: HTTPRequest, _ context: ChannelHandlerContext) {
         deadline.hasPartialHead = false
+        pipelined.headArrives()
         let declaredBytes = request.headerFields[.contentLength].map { Int($0) ?? .max } ?? 0
         guard declaredBytes <= configuration.maximumBodyBytes else { return refuse(.bodyTooLarge, context) }
         pipeline.requestBegins()
@@ -250,6 +251,7 @@ final class ConnectionGuard: ChannelDuplexHandler, RemovableChannelHandler {
     /// Passes a request that is whole, if there is a place for it.
     private func requestEnds(_ trailers: HTTPFields?, _ context: ChannelHandlerContext) {
         pipeline.requestEnds()
+        pipelined.requestEnds()
         // The next request, of which a part may be there already, has a time of its own.
         deadline.wait = .responder
         if pipeline.wholePending == 1 { deadline.blocked = .zero }

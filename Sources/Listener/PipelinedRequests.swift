@@ -10,6 +10,9 @@ import NIOCore
 /// An event loop looks at its sockets when nothing else is left to do. So what one read brings is kept small: about one request, as soon
 /// as a read has brought many.
 ///
+/// It wipes the bytes of a head once the decoder has made strings of them: the buffer of a read outlives its connection in freed memory,
+/// and a head contains the caller's token.
+///
 /// Source: RFC 9112 section 9.3.2
 final class PipelinedRequests: ChannelDuplexHandler {
     typealias InboundIn = ByteBuffer
@@ -37,6 +40,10 @@ final class PipelinedRequests: ChannelDuplexHandler {
     private var bytes = ByteBuffer()
     /// How many requests have begun since the socket was read from.
     private var begun = 0
+    /// How many heads the decoder has decoded.
+    private var heads: UInt64 = 0
+    /// Whether a head is decoded of a request whose body has not arrived whole.
+    private var isInBody = false
     /// Whether the socket is to be read from.
     private var isReading = false
     /// Whether the handlers behind want bytes.
@@ -47,6 +54,15 @@ final class PipelinedRequests: ChannelDuplexHandler {
 
     /// Whether nothing waits.
     var isEmpty: Bool { bytes.readableBytes == 0 }
+
+    /// Takes note of a head that is decoded.
+    func headArrives() {
+        heads += 1
+        isInBody = true
+    }
+
+    /// Takes note of a request that has arrived whole.
+    func requestEnds() { isInBody = false }
 
     /// Takes note of a request that has begun.
     ///
@@ -92,7 +108,7 @@ final class PipelinedRequests: ChannelDuplexHandler {
         isPassing = true
         while isWanted, !isEmpty {
             isWanted = false
-            context.fireChannelRead(wrapInboundOut(upToNextHead()))
+            passOnPiece(context)
             context.fireChannelReadComplete()
             // As a channel does after each read; the handlers behind say whether they want more.
             context.channel.read()
@@ -103,6 +119,27 @@ final class PipelinedRequests: ChannelDuplexHandler {
         if !isReading { fitReads(to: context.channel) }
         isReading = true
         context.read()
+    }
+
+    private func passOnPiece(_ context: ChannelHandlerContext) {
+        guard let head = nextHead() else {
+            let piece = bytes
+            bytes = ByteBuffer()
+            return context.fireChannelRead(wrapInboundOut(piece))
+        }
+        // Of a body that ends in the same piece, the handlers behind hold the bytes themselves.
+        let (headsBefore, mayBeWiped) = (heads, !isInBody)
+        context.fireChannelRead(wrapInboundOut(head))
+        // Only a decoded head is not needed any more; the decoder keeps what it could not decode.
+        if mayBeWiped, heads != headsBefore { Self.wipe(head) }
+    }
+
+    /// Overwrites what a buffer holds, also for others that share its memory.
+    private static func wipe(_ head: ByteBuffer) {
+        head.withUnsafeReadableBytes { bytes in
+            guard let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress) else { return }
+            explicit_bzero(start, bytes.count)
+        }
     }
 
     /// Makes the next read as large as what the latest has brought lets expect.
@@ -119,14 +156,13 @@ final class PipelinedRequests: ChannelDuplexHandler {
         }
     }
 
-    /// What waits up to the end of the first head, or all of it when none ends there.
+    /// What waits up to the end of the first head; nil when none ends there.
     ///
     /// What looks like the end of a head may be in a body, which then comes in more pieces. A head cannot end in another way: the
     /// decoder refuses a line that ends without a carriage return.
-    private func upToNextHead() -> ByteBuffer {
+    private func nextHead() -> ByteBuffer? {
         guard let end = bytes.withUnsafeReadableBytes(Self.endOfHead), let piece = bytes.readSlice(length: end) else {
-            defer { bytes = ByteBuffer() }
-            return bytes
+            return nil
         }
         if isEmpty { bytes = ByteBuffer() }
         return piece

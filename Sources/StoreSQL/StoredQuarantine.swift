@@ -20,6 +20,7 @@ extension SQLStore {
             } else {
                 try QuarantineRow.insert(notification, into: database)
                 try QuarantineRow.makeRoom(for: notification, within: bound, in: database)
+                guard try QuarantineRow.isKept(notification, in: database) else { return .refused }
             }
             return .new
         }
@@ -37,13 +38,15 @@ extension SQLStore {
     }
 
     package func quarantineTried(
-        _ tries: [(position: Int64, fault: String)], at now: Date
+        _ tries: [(position: Int64, fault: String, namesOurs: Bool)], at now: Date
     ) async throws(ServiceError) {
         guard !tries.isEmpty else { return }
         try await write("take note of what still does not verify") { database in
             let statement = try database.cachedStatement(
-                sql: "UPDATE quarantine SET triedAt = ?, fault = ? WHERE position = ?")
-            for (position, fault) in tries { try statement.execute(arguments: [now.milliseconds, fault, position]) }
+                sql: "UPDATE quarantine SET triedAt = ?, fault = ?, namesOurs = ? WHERE position = ?")
+            for (position, fault, namesOurs) in tries {
+                try statement.execute(arguments: [now.milliseconds, fault, namesOurs, position])
+            }
         }
     }
 
@@ -81,7 +84,8 @@ enum QuarantineRow {
             claims.identifiers.insert(LinkTarget(kind, value))
         }
         return QuarantinedNotification(
-            app: try row.value("app"), claims: claims, fault: try row.value("fault"), source: try row.known("source"),
+            app: try row.value("app"), claims: claims, namesOurs: try row.value("namesOurs"),
+            fault: try row.value("fault"), source: try row.known("source"),
             receivedAt: try row.date("receivedAt"), lastReceivedAt: try row.date("lastReceivedAt"),
             triedAt: try row.dateIfPresent("triedAt"), keptUntil: try row.date("keptUntil"),
             signed: try row.value("signed"))
@@ -95,13 +99,15 @@ enum QuarantineRow {
         try database.cachedStatement(
             sql: """
                 UPDATE quarantine SET fault = ?, lastReceivedAt = max(lastReceivedAt, ?),
-                    source = CASE WHEN ? THEN ? ELSE source END, isFromHistory = max(isFromHistory, ?)
+                    source = CASE WHEN ? THEN ? ELSE source END, isFromHistory = max(isFromHistory, ?),
+                    namesOurs = max(namesOurs, ?)
                 WHERE app = ? AND identity = ?
                 """
         ).execute(
             arguments: [
                 notification.fault, notification.lastReceivedAt.milliseconds, isFromHistory,
-                notification.source.rawValue, isFromHistory, notification.app, notification.identity,
+                notification.source.rawValue, isFromHistory, notification.namesOurs, notification.app,
+                notification.identity,
             ])
         return database.changesCount > 0
     }
@@ -112,16 +118,17 @@ enum QuarantineRow {
         try database.cachedStatement(
             sql: """
                 INSERT INTO quarantine
-                    (app, identity, uuid, environment, signedDate, source, isFromHistory, fault, receivedAt,
+                    (app, identity, uuid, environment, signedDate, source, isFromHistory, namesOurs, fault, receivedAt,
                      lastReceivedAt, triedAt, keptUntil, signed, transactionId, originalTransactionId, appTransactionId,
                      appAccountToken)
-                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+                VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
                 """
         ).execute(
             arguments: [
                 notification.app, notification.identity, claims.notificationUUID, claims.environment?.rawValue,
                 claims.signedAt?.milliseconds, notification.source.rawValue, notification.source == .history,
-                notification.fault, notification.receivedAt.milliseconds, notification.lastReceivedAt.milliseconds,
+                notification.namesOurs, notification.fault, notification.receivedAt.milliseconds,
+                notification.lastReceivedAt.milliseconds,
                 notification.triedAt?.milliseconds, notification.keptUntil.milliseconds, notification.signed,
                 value(.transactionId), value(.originalTransactionId), value(.appTransactionId),
                 value(.appAccountToken),
@@ -136,35 +143,71 @@ enum QuarantineRow {
             && count(isFromHistory: true, database) < bound.inAll
     }
 
-    /// Removes the oldest that somebody sent us until they are within the bound: of the app, then of the app that has most.
+    /// Removes what was sent to us until it is within the bound: strangers' beyond their share, then strangers', then others; the
+    /// oldest of the app, then the oldest of the app that has most.
     static func makeRoom(
         for notification: QuarantinedNotification, within bound: QuarantineBound, in database: SQLDatabase
     ) throws {
-        let overApp = try count(ofApp: notification.app, isFromHistory: false, database) - bound.perApp
-        if overApp > 0 {
-            try database.cachedStatement(
-                sql: """
-                    DELETE FROM quarantine WHERE position IN (
-                        SELECT position FROM quarantine WHERE isFromHistory = 0 AND app = ? ORDER BY position LIMIT ?)
-                    """
-            ).execute(arguments: [notification.app, overApp])
+        let app = notification.app
+        if !notification.namesOurs {
+            try removeOldest(
+                try count(ofApp: app, namingOurs: false, database) - bound.strangersPerApp, ofApp: app,
+                namingOurs: false, database)
+            try removeFromFullest(
+                try count(namingOurs: false, database) - bound.strangersInAll, namingOurs: false, database)
         }
-        var overAll = try count(isFromHistory: false, database) - bound.inAll
-        while overAll > 0, let position = try oldestOfFullestApp(database) {
+        for namesOurs in [false, true] {
+            let overApp =
+                try count(ofApp: app, namingOurs: false, database) + count(ofApp: app, namingOurs: true, database)
+                - bound.perApp
+            try removeOldest(overApp, ofApp: app, namingOurs: namesOurs, database)
+        }
+        for namesOurs in [false, true] {
+            let overAll = try count(isFromHistory: false, database) - bound.inAll
+            try removeFromFullest(overAll, namingOurs: namesOurs, database)
+        }
+    }
+
+    /// Whether a notification is in quarantine.
+    static func isKept(_ notification: QuarantinedNotification, in database: SQLDatabase) throws -> Bool {
+        try Int.fetchOne(
+            database.cachedStatement(sql: "SELECT 1 FROM quarantine WHERE app = ? AND identity = ?"),
+            arguments: [notification.app, notification.identity]) != nil
+    }
+
+    /// Removes the oldest of an app, up to a number.
+    private static func removeOldest(
+        _ count: Int, ofApp app: String, namingOurs namesOurs: Bool, _ database: SQLDatabase
+    ) throws {
+        guard count > 0 else { return }
+        try database.cachedStatement(
+            sql: """
+                DELETE FROM quarantine WHERE position IN (
+                    SELECT position FROM quarantine WHERE isFromHistory = 0 AND namesOurs = ? AND app = ?
+                    ORDER BY position LIMIT ?)
+                """
+        ).execute(arguments: [namesOurs, app, count])
+    }
+
+    /// Removes the oldest of whichever app has most, up to a number.
+    private static func removeFromFullest(_ count: Int, namingOurs namesOurs: Bool, _ database: SQLDatabase) throws {
+        guard count > 0 else { return }
+        for _ in 0..<count {
+            guard let position = try oldestOfFullestApp(namingOurs: namesOurs, database) else { return }
             try database.cachedStatement(sql: "DELETE FROM quarantine WHERE position = ?").execute(arguments: [position]
             )
-            overAll -= 1
         }
     }
 
     /// The oldest of the app in whose name most was sent to us: a flood in the name of some apps must not push out what came for
     /// others.
-    private static func oldestOfFullestApp(_ database: SQLDatabase) throws -> Int64? {
+    private static func oldestOfFullestApp(namingOurs namesOurs: Bool, _ database: SQLDatabase) throws -> Int64? {
         let apps = try SQLRow.fetchRows(
             database.cachedStatement(
                 sql: """
-                    SELECT count(*) AS count, min(position) AS oldest FROM quarantine WHERE isFromHistory = 0 GROUP BY app
-                    """))
+                    SELECT count(*) AS count, min(position) AS oldest FROM quarantine
+                    WHERE isFromHistory = 0 AND namesOurs = ? GROUP BY app
+                    """), arguments: [namesOurs])
         var fullest: (count: Int, oldest: Int64)?
         while let app = try apps.next() {
             let (count, oldest): (Int, Int64) = (try app.value("count"), try app.value("oldest"))
@@ -183,5 +226,21 @@ enum QuarantineRow {
         try Int.fetchOne(
             database.cachedStatement(sql: "SELECT count(*) FROM quarantine WHERE isFromHistory = ? AND app = ?"),
             arguments: [isFromHistory, app]) ?? 0
+    }
+
+    /// How many of those that were sent to us.
+    private static func count(namingOurs namesOurs: Bool, _ database: SQLDatabase) throws -> Int {
+        try Int.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT count(*) FROM quarantine WHERE isFromHistory = 0 AND namesOurs = ?"),
+            arguments: [namesOurs]) ?? 0
+    }
+
+    /// How many of those that were sent to us in the name of an app.
+    private static func count(ofApp app: String, namingOurs namesOurs: Bool, _ database: SQLDatabase) throws -> Int {
+        try Int.fetchOne(
+            database.cachedStatement(
+                sql: "SELECT count(*) FROM quarantine WHERE isFromHistory = 0 AND namesOurs = ? AND app = ?"),
+            arguments: [namesOurs, app]) ?? 0
     }
 }

@@ -54,4 +54,12 @@ extension Schema {
         -- Since when the search for missed notifications has met what the quarantine had no room for.
         ALTER TABLE historyProgress ADD COLUMN unkeptSince INTEGER;
         """
+
+    /// The column of migration 0027.
+    static let bundleIDsInQuarantine = """
+        -- Whether it names the bundle id of a configured app, unverified; strangers' are removed first. What came earlier counts
+        -- as a stranger's until it is verified anew, at the start.
+        ALTER TABLE quarantine ADD COLUMN namesOurs INTEGER NOT NULL DEFAULT 0;
+        CREATE INDEX quarantineByOwner ON quarantine (isFromHistory, namesOurs, app, position);
+        """
 }

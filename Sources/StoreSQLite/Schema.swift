@@ -219,6 +219,9 @@ enum Schema {
         migrator.registerMigration("0026 answers of Apple's") { database in
             try database.execute(sql: appleAnswers)
         }
+        migrator.registerMigration("0027 bundle ids in quarantine") { database in
+            try database.execute(sql: bundleIDsInQuarantine)
+        }
         return migrator
     }
 

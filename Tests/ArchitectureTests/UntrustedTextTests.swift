@@ -42,7 +42,7 @@ struct UntrustedTextTests {
         "it is the operator's own file, terminal or daemon": [
             "Daemon/Commands/CallCommand.swift", "Daemon/Composition/Adapters.swift",
             "Daemon/Configuration/DaemonConfiguration.swift", "Daemon/Files.swift", "GRPCAPI/Client/CallClient.swift",
-            "GRPCAPI/Descriptors/DescriptorReader.swift", "OpenSSL/PEMBlock.swift",
+            "GRPCAPI/Descriptors/DescriptorReader.swift",
             "Postgres/PostgresConfiguration.swift", "purser/AuditCommand.swift", "purser/CallersCommand.swift",
         ],
         "Apple's header fields, of which known names are asked for by their bytes": ["Curl/CurlResponse.swift"],

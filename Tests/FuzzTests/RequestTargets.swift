@@ -98,9 +98,8 @@ let requestTargets = [
     FuzzTarget(name: "opaque-token") { bytes in
         guard let text = bytes.text else { return }
         switch OpaqueToken.read(text) {
-        case .token(let token):
-            try hold(token.text.utf8.elementsEqual(text.utf8), "a token is another text")
-            try hold(OpaqueToken.isID(token.id) && text.hasPrefix(OpaqueToken.prefix + token.id), "another name")
+        case .token(let id):
+            try hold(OpaqueToken.isID(id) && text.hasPrefix(OpaqueToken.prefix + id), "another name")
             try hold(text.wholeMatch(of: /prs_[0-9A-Za-z]{57}/) != nil, "the documented expression does not find it")
         case .damaged: try hold(text.hasPrefix(OpaqueToken.prefix), "damaged though it does not begin as ours do")
         case .other: break

@@ -65,6 +65,19 @@ struct RouteRequestTests {
         #expect(request.faults.map(\.field) == ["caseId"] && request.faults.map(\.rule) == ["required"])
     }
 
+    @Test func `a message that names no app, or cannot be read, says so`() throws {
+        #expect(try request("GetCase", #"{"app":"coins","caseId":"1"}"#).lacksApp == false)
+        #expect(try request("GetCase", #"{"app":"","caseId":"1"}"#).lacksApp)
+        #expect(try request("ListApps", "{}").lacksApp == false, "its route has none")
+        let reader = RouteRequestReader(try ContractFixture.contract.get())
+        let method = try ContractFixture.method("ListCases")
+        // A field that is cut off; a name of the app that is not UTF-8.
+        for message: [UInt8] in [[0x0A, 0x05, 0x61], [0x0A, 0x01, 0xFF]] {
+            let request = reader.request(message, method, [:])
+            #expect(request.lacksApp && !request.faults.isEmpty)
+        }
+    }
+
     @Test func `of the metadata only what says who asks, and of what the call is part, is passed on`() throws {
         let request = try request(
             "ListApps", "{}",

@@ -23,6 +23,12 @@ struct CSVWriterTests {
 
     @Test func `nothing is taken for a formula`() {
         for start in ["=", "+", "-", "@", "\t"] { #expect(line("\(start)1+1") == "'\(start)1+1\r\n") }
+        for start in ["\u{FF1D}", "\u{FF0B}", "\u{FF0D}", "\u{FF20}"] {
+            #expect(line("\(start)1+1") == "'\(start)1+1\r\n", "a full-width form")
+            // As many bytes in common as there can be, and what is no formula.
+            #expect(line("\u{FF1E}1") == "\u{FF1E}1\r\n")
+        }
+        for start in ["\r", "\n", "\r\n"] { #expect(line("\(start)=1") == "\"'\(start)=1\"\r\n") }
         #expect(line("\r1") == "\"'\r1\"\r\n")
         #expect(
             line(#"=HYPERLINK("https://example.com","x")"#) == #""'=HYPERLINK(""https://example.com"",""x"")""# + "\r\n"

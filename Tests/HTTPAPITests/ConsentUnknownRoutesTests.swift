@@ -23,7 +23,8 @@ struct ConsentUnknownRoutesTests {
         _ = try await store.declare(.sample(.appTransactionId, "704", user: "bob"), transfer: false)
         await store.close()
         let stack = try await ServiceStack(
-            apps: RequestHandlerFixture.apps, accounts: [[.sample(id: "1", account: "705")]], backup: file)
+            apps: RequestHandlerFixture.apps, accounts: [[.sample(id: "1", account: "705")]], backup: file,
+            acceptedLosses: ["lost"])
         return RequestHandlerFixture(stack, scopes: Set(Scope.allCases))
     }
 

@@ -43,24 +43,27 @@ struct RequestHandlerFixture {
     init(
         accounts: [[Transaction]] = [], scopes: Set<Scope> = Set(Scope.allCases), pageSize: Int = 20,
         maximumBodyBytes: Int = 1024, consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now,
-        tracing: TraceScope = TraceScope(),
+        tracing: TraceScope = TraceScope(), gems: Set<Scope> = [],
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) async throws {
         let stack = try await ServiceStack(
             apps: Self.apps, accounts: accounts, pageSize: pageSize, consumptionWait: consumptionWait, now: now)
         self.init(
-            stack, scopes: scopes, maximumBodyBytes: maximumBodyBytes, tracing: tracing, logger: logger)
+            stack, scopes: scopes, maximumBodyBytes: maximumBodyBytes, tracing: tracing, gems: gems, logger: logger)
     }
 
     /// Listeners over services that others use too.
+    ///
+    /// `scopes` and `gems`: what the caller holds for `coins` and for `gems`.
     init(
         _ stack: ServiceStack, scopes: Set<Scope>, maximumBodyBytes: Int = 1024,
         trustedProxies: TrustedProxies = TrustedProxies(), bindings: Set<CallerBinding> = [],
         metrics: any MetricsFactory = NOOPMetricsHandler.instance, tracing: TraceScope = TraceScope(),
+        gems: Set<Scope> = [],
         logger: Logger = Logger(label: "test") { _ in SwiftLogNoOpLogHandler() }
     ) {
         self.stack = stack
-        let caller = Caller(name: "billing", scopes: ["coins": scopes])
+        let caller = Caller(name: "billing", scopes: ["coins": scopes, "gems": gems])
         let registry = CallerRegistry(
             configured: [ConfiguredCaller(caller, tokenDigests: [Array(Self.token.utf8)], bindings: bindings)],
             now: { ServiceStack.now })

@@ -42,18 +42,6 @@ struct RequestHandlerTests {
         #expect(try reply.json["detail"]?.string?.contains("transactions:read") == true)
     }
 
-    @Test func `an app without any scope is a 403, one that does not exist a 404`() async throws {
-        let gems = try await RequestHandlerFixture().send(.get, "/v1/apps/gems/transactions/1")
-        #expect(gems.status == 403)
-        #expect(try gems.json["reason"] == "MISSING_SCOPE")
-        let nothing = try await RequestHandlerFixture().send(.get, "/v1/apps/nothing/transactions/1")
-        #expect(nothing.status == 404)
-        #expect(try nothing.json["reason"] == "APP_NOT_FOUND")
-        for reply in [gems, nothing] {
-            #expect(try reply.json["detail"]?.string?.contains("configuration") == false, "no caller can change it")
-        }
-    }
-
     @Test func `HEAD is answered as GET is, without a body`() async throws {
         let fixture = try await RequestHandlerFixture(accounts: [[.sample(id: "1", account: "A")]])
         let link = "/v1/apps/coins/users/alice/links/transactionId/1"

@@ -23,11 +23,13 @@ final class ServiceStack: Sendable {
     private let work: [Task<Void, Never>]
 
     /// `consumptionWait`: by a real clock; `now`: the time of day, for good; `backup`: the file of a store to begin with;
+    /// `acceptedLosses`: the master keys whose loss is accepted;
     /// `exports`: in the place of the store, for what is given out of a user;
     /// `masterKeyID`: what opens its secrets; `authenticationCode`: of a content under a key, for what erasures leave.
     init(
         apps: AppCatalog, callers: [ConfiguredCaller] = [], accounts: [[Transaction]] = [], pageSize: Int = 20,
         consumptionWait: Duration = Wait.limit, now: Date = ServiceStack.now, backup: String? = nil,
+        acceptedLosses: Set<String> = [],
         exports: (any UserExportStore)? = nil, masterKeyID: String = "one",
         authenticationCode: @escaping @Sendable (_ key: [UInt8], _ content: [UInt8]) -> [UInt8] = {
             TestCode.authenticationCode($0 + $1)
@@ -38,7 +40,8 @@ final class ServiceStack: Sendable {
         let file = folder.appending(path: "purser.db").path
         if let backup { try FileManager.default.copyItem(atPath: backup, toPath: file) }
         let secrets = UnsealedSecrets(
-            masterKeyID: masterKeyID, now: { now }, authenticationCode: authenticationCode)
+            masterKeyID: masterKeyID, acceptedLosses: acceptedLosses, now: { now },
+            authenticationCode: authenticationCode)
         store = try await SQLiteStore.open(at: file, secrets: secrets)
         gateway = FakeAppStoreGateway(accounts: accounts, pageSize: pageSize)
         var ports = Services.Ports.test(

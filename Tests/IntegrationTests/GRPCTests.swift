@@ -77,6 +77,12 @@ struct GRPCTests {
                         try await grpc.call("ListApps", "{}").code,
                         try await grpc.send("purser.v1.AppsService/ListApps", [0xff]).code,
                         try await grpc.call("WatchEvents", #"{"app":"coins"}"#).code,
+                        // A field that no one knows, text that is not UTF-8, a key that no header field can have.
+                        try await grpc.send("purser.v1.CasesService/ListCases", [0xf8, 6, 1]).code,
+                        try await grpc.send("purser.v1.CasesService/ListCases", [0x0a, 1, 0xff]).code,
+                        try await grpc.call(
+                            "SendUserConsumption", #"{"app":"coins","user":"u","Idempotency-Key":"é"}"#
+                        ).code,
                     ]
                     #expect(Set(codes) == ["UNAUTHENTICATED"])
                 }

@@ -211,6 +211,64 @@ import Testing
         #expect(try readSize() == nil)
     }
 
+    private static func head(_ method: String, _ more: String = "") -> String {
+        "\(method) /a HTTP/1.1\r\nHost: test\r\nAuthorization: Bearer prs_secret\r\n\(more)\r\n"
+    }
+
+    /// Sends bytes, and shows what the memory that they came in holds then.
+    private func memory(after text: String) throws -> String {
+        let bytes = ByteBuffer(string: text)
+        try guarded.channel.writeInbound(bytes)
+        guarded.channel.read()
+        return String(buffer: bytes).replacing("\0", with: "")
+    }
+
+    @Test func `the bytes of a head are wiped once it is decoded`() throws {
+        for _ in 0..<3 {
+            #expect(try memory(after: Self.head("GET")) == "")
+            #expect(try guarded.begun() == ["GET /a "])
+            guarded.respond()
+            guarded.channel.read()
+        }
+    }
+
+    @Test func `the bytes of heads that were sent ahead are wiped, each when it is decoded`() throws {
+        let bytes = ByteBuffer(string: Self.head("GET") + Self.head("PUT", "Content-Length: 0\r\n"))
+        try guarded.channel.writeInbound(bytes)
+        guarded.channel.read()
+        #expect(String(buffer: bytes).replacing("\0", with: "").hasPrefix("PUT /a"))
+        #expect(try guarded.begun() == ["GET /a "])
+        guarded.respond()
+        guarded.channel.read()
+        #expect(String(buffer: bytes).replacing("\0", with: "") == "")
+        #expect(try guarded.begun() == ["PUT /a "])
+    }
+
+    @Test func `the bytes of a body are not wiped, even if they look like a head`() throws {
+        let body = Self.head("GET", "X: 1\r\n") + "end"
+        let head = Self.head("POST", "Content-Length: \(body.utf8.count)\r\n")
+        #expect(try memory(after: head + body) == body)
+        #expect(try guarded.begun() == ["POST /a \(body)"])
+        guarded.respond()
+        guarded.channel.read()
+        // Its end comes with the next head.
+        let next = Self.head("POST", "Content-Length: 6\r\n")
+        #expect(try memory(after: next + "abc") == "abc")
+        #expect(try memory(after: "def" + Self.head("GET")).hasPrefix("def"))
+        #expect(try guarded.begun() == ["POST /a abcdef", "GET /a "])
+    }
+
+    @Test(arguments: [1, 2, 20, 40, 60, 70]) func `a head in pieces is decoded as one that came whole`(size: Int) throws
+    {
+        var rest = Self.head("PUT", "Content-Length: 3\r\n")[...]
+        while !rest.isEmpty {
+            try guarded.receive(String(rest.prefix(size)))
+            rest = rest.dropFirst(size)
+        }
+        try guarded.receive("abc")
+        #expect(try guarded.begun() == ["PUT /a abc"])
+    }
+
     @Test func nothingThatWasSentAheadIsBegunForAClientThatHasFinished() throws {
         try guarded.receive(Self.get + Self.get)
         #expect(try guarded.begun() == ["GET / "])

@@ -55,7 +55,12 @@ struct PostgresFixture {
         try await server.run("DROP DATABASE \(fixture.configuration.database) WITH (FORCE)")
     }
 
-    private init(configuration: PostgresConfiguration) { self.configuration = configuration }
+    private init(configuration: PostgresConfiguration) {
+        var configuration = configuration
+        // A busy machine takes longer than the daemon's 5 s to read what a test has written.
+        configuration.idleTransactionTimeout = .seconds(60)
+        self.configuration = configuration
+    }
 
     /// `secrets`: opens those of the installation; nil for a store without any.
     ///

@@ -28,6 +28,15 @@ struct IntegrityTests {
         #expect(try await store.checkIntegrity() == [])
     }
 
+    @Test func `a pipe in the place of a store or a backup is refused without waiting`() throws {
+        let folder = try StoreFolder()
+        let pipe = "\(folder.path).pipe"
+        #expect(mkfifo(pipe, 0o600) == 0)
+        let error = #expect(throws: ServiceError.self) { try StoreCheck.check(pipe) }
+        #expect(error?.message.contains("it is not a file") == true)
+        #expect(throws: ServiceError.self) { try StoreRestore.restore(from: pipe, to: folder.path, at: Date()) }
+    }
+
     @Test(arguments: [
         ("DELETE FROM caseRequest WHERE caseId = 'case-a'", "without a request"),
         ("UPDATE refundCase SET outcome = NULL WHERE state = 'decided'", "outcome disagree"),

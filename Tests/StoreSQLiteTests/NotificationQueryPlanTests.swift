@@ -84,13 +84,16 @@ struct NotificationQueryPlanTests {
         )
         for source in [NotificationSource.webhook, .history] {
             for number in 1...3 {
-                _ = try await store.quarantine(
-                    .sample("\(source)\(number)", source: source), within: QuarantineBound(perApp: 1, inAll: 1))
+                for (app, bound) in [("coins", 1), ("gems", 2)] {
+                    _ = try await store.quarantine(
+                        .sample("\(source)\(number)", app: app, source: source, namesOurs: number > 1),
+                        within: QuarantineBound(perApp: bound, inAll: 2, strangersPerApp: 1, strangersInAll: 1))
+                }
             }
         }
         _ = try await store.quarantineStatus()
         for (position, _) in try await store.quarantined(after: 0, limit: 10) {
-            try await store.quarantineTried([(position, "")], at: CaseModel.time(0))
+            try await store.quarantineTried([(position, "", false)], at: CaseModel.time(0))
             _ = try await store.release(position, as: .sample("released"))
         }
         _ = try await store.unprocessedNotifications(limit: 10)

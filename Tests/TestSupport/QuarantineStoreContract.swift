@@ -21,6 +21,7 @@ package struct QuarantineStoreContract: Sendable, CustomTestStringConvertible {
 
     private static let wide = QuarantineBound(perApp: 100, inAll: 100)
     private static let narrow = QuarantineBound(perApp: 2, inAll: 3)
+    private static let shared = QuarantineBound(perApp: 3, inAll: 6, strangersPerApp: 2, strangersInAll: 3)
 
     package static let cases: [QuarantineStoreContract] = [
         QuarantineStoreContract("one comes back whole") { store async throws in
@@ -30,6 +31,7 @@ package struct QuarantineStoreContract: Sendable, CustomTestStringConvertible {
                 claims: NotificationClaims(
                     notificationUUID: "u", environment: .sandbox, signedAt: CaseModel.time(-1),
                     identifiers: Set(LinkTarget.Kind.allCases.map { LinkTarget($0, "\($0)-1") })),
+                namesOurs: true,
                 fault: "appAppleId is not the app's", source: .forwarded, receivedAt: CaseModel.time(1),
                 lastReceivedAt: CaseModel.time(2), triedAt: CaseModel.time(3), keptUntil: CaseModel.time(4),
                 signed: "n.u.n")
@@ -87,6 +89,54 @@ package struct QuarantineStoreContract: Sendable, CustomTestStringConvertible {
             #expect(try await store.all.map(\.app) == ["coins", "gems", "gold"])
             #expect(try await store.uuids == ["c4", "g", "g"])
         },
+        QuarantineStoreContract("a flood of strangers' notifications neither removes nor keeps out ours") {
+            store async throws in
+            for app in ["coins", "gems"] {
+                for number in 1...20 { _ = try await store.quarantine(.sample("s\(number)", app: app), within: shared) }
+            }
+            for (app, number) in [("coins", 1), ("coins", 2), ("coins", 3), ("gems", 1), ("gems", 2), ("gems", 3)] {
+                let ours = QuarantinedNotification.sample("o\(number)", app: app, namesOurs: true)
+                #expect(try await store.quarantine(ours, within: shared) == .new)
+            }
+            for app in ["coins", "gems", "gold"] {
+                for number in 21...40 {
+                    _ = try await store.quarantine(.sample("s\(number)", app: app), within: shared)
+                }
+            }
+            let ours = try await store.all.filter(\.namesOurs)
+            #expect(
+                ours.map { "\($0.app) \($0.claims.notificationUUID ?? "")" } == [
+                    "coins o1", "coins o2", "coins o3", "gems o1", "gems o2", "gems o3",
+                ])
+            // There is no room left: a stranger's is refused, one of ours removes the oldest of ours.
+            #expect(try await store.quarantine(.sample("s", app: "gold"), within: shared) == .refused)
+            #expect(try await store.quarantine(.sample("o4", namesOurs: true), within: shared) == .new)
+            #expect(
+                try await store.all.filter { $0.app == "coins" }.map(\.claims.notificationUUID) == ["o2", "o3", "o4"])
+        },
+        QuarantineStoreContract("strangers' notifications have no more places than their share") { store async throws in
+            for number in 1...20 { _ = try await store.quarantine(.sample("c\(number)"), within: shared) }
+            #expect(try await store.uuids == ["c19", "c20"])
+            for app in ["gems", "gold"] {
+                for number in 1...20 {
+                    #expect(try await store.quarantine(.sample("\(app)\(number)", app: app), within: shared) == .new)
+                }
+            }
+            // Three in all: the oldest of the app with most of them was removed each time.
+            #expect(try await store.uuids == ["c20", "gems20", "gold20"])
+        },
+        QuarantineStoreContract("a notification counts as ours once our configuration names its bundle id") {
+            store async throws in
+            for number in 1...2 { _ = try await store.quarantine(.sample("\(number)"), within: shared) }
+            let (position, _) = try #require(try await store.quarantined(after: 0, limit: 1).first)
+            try await store.quarantineTried([(position, "Still wrong.", true)], at: CaseModel.time(7))
+            for number in 3...9 { _ = try await store.quarantine(.sample("\(number)"), within: shared) }
+            #expect(try await store.uuids == ["1", "8", "9"])
+            // It comes again.
+            #expect(try await store.quarantine(.sample("9", namesOurs: true), within: shared) == .known)
+            for number in 10...11 { _ = try await store.quarantine(.sample("\(number)"), within: shared) }
+            #expect(try await store.uuids == ["1", "9", "11"])
+        },
         QuarantineStoreContract("what there is no room for in history is refused, and pushes nobody out") {
             store async throws in
             for number in 1...4 {
@@ -130,12 +180,13 @@ package struct QuarantineStoreContract: Sendable, CustomTestStringConvertible {
         QuarantineStoreContract("tries are kept, and pages hang together") { store async throws in
             for number in 1...5 { _ = try await store.quarantine(.sample("\(number)"), within: wide) }
             let page = try await store.quarantined(after: 0, limit: 2)
-            try await store.quarantineTried(page.map { ($0.position, "Still wrong.") }, at: CaseModel.time(7))
+            try await store.quarantineTried(page.map { ($0.position, "Still wrong.", true) }, at: CaseModel.time(7))
             let rest = try await store.quarantined(after: try #require(page.last?.position), limit: 10)
             #expect(rest.map(\.notification.claims.notificationUUID) == ["3", "4", "5"])
             #expect(rest.allSatisfy { $0.notification.triedAt == nil })
             let tried = try await store.all.filter { $0.triedAt == CaseModel.time(7) }
             #expect(tried.map(\.fault) == ["Still wrong.", "Still wrong."])
+            #expect(try await store.all.map(\.namesOurs) == [true, true, false, false, false])
         },
         QuarantineStoreContract("each goes at its own end, and when notifications do") { store async throws in
             let policy = RetentionPolicy()
@@ -184,10 +235,12 @@ extension QuarantinedNotification {
     /// One with what a test cares about; hours count as in `CaseModel.time`.
     package static func sample(
         _ uuid: String, at hour: Double = 0, app: String = "coins", fault: String = "Wrong bundle id.",
-        source: NotificationSource = .webhook, keptUntil end: Double = 180 * 24, identifiers: Set<LinkTarget> = []
+        source: NotificationSource = .webhook, keptUntil end: Double = 180 * 24, identifiers: Set<LinkTarget> = [],
+        namesOurs: Bool = false
     ) -> QuarantinedNotification {
         QuarantinedNotification(
-            app: app, claims: NotificationClaims(notificationUUID: uuid, identifiers: identifiers), fault: fault,
-            source: source, receivedAt: CaseModel.time(hour), keptUntil: CaseModel.time(end), signed: "n.\(uuid).n")
+            app: app, claims: NotificationClaims(notificationUUID: uuid, identifiers: identifiers),
+            namesOurs: namesOurs, fault: fault, source: source, receivedAt: CaseModel.time(hour),
+            keptUntil: CaseModel.time(end), signed: "n.\(uuid).n")
     }
 }

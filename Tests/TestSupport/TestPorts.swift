@@ -95,6 +95,7 @@ package enum TestCode {
 package final class FakeNotificationVerifier: NotificationVerifier {
     private let answers = Mutex<[String: Result<AppleNotification, ServiceError>]>([:])
     private let asked = Mutex<[Requester]>([])
+    private let bundleIDs = Mutex<[String: String]>([:])
 
     package init() {}
 
@@ -121,10 +122,13 @@ package final class FakeNotificationVerifier: NotificationVerifier {
         return try answer.get()
     }
 
+    /// Lets what is signed so name a bundle id.
+    package func name(_ bundleID: String, in signed: String) { bundleIDs.withLock { $0[signed] = bundleID } }
+
     /// What is signed is about the app that it names, and nothing else.
     package func subject(of signed: String) -> NotificationSubject {
         var subject = NotificationSubject()
-        subject.bundleID = "com.example.other"
+        subject.bundleID = bundleIDs.withLock { $0[signed] } ?? "com.example.other"
         subject.type = "TEST"
         return subject
     }

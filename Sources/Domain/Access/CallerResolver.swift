@@ -1,3 +1,5 @@
+import Glibc
+
 /// Who asks, and how that was proved.
 package struct AuthenticatedCaller: Sendable {
     package let caller: Caller
@@ -24,12 +26,12 @@ package struct PresentedCredentials: Sendable {
         self.peer = peer
     }
 
-    /// The token of the field (RFC 6750, section 2.1); nil for any other scheme.
-    var bearerToken: String? {
+    /// The token of the field (RFC 6750, section 2.1), in the memory of the field; nil for any other scheme.
+    var bearerToken: Substring? {
         guard let parts = authorization?.utf8.split(separator: UInt8(ascii: " "), maxSplits: 1), parts.count == 2,
             Substring(parts[0]).lowercased() == "bearer"
         else { return nil }
-        return String(Substring(parts[1]))
+        return Substring(parts[1])
     }
 }
 
@@ -108,8 +110,16 @@ package struct CallerResolver: Sendable {
         throw Refusal(cause: "neither uid \(peer.uid) nor gid \(peer.gid) stands for a caller", claim: nil)
     }
 
-    private func bearer(of text: String) throws(Refusal) -> AuthenticatedCaller {
-        let digest = digest(Array(text.utf8))
+    /// The digest of a token.
+    private func digest(of token: Substring) -> [UInt8] {
+        var bytes = Array(token.utf8)
+        // Freed memory keeps what it held.
+        defer { bytes.withUnsafeMutableBytes { if let start = $0.baseAddress { explicit_bzero(start, $0.count) } } }
+        return digest(bytes)
+    }
+
+    private func bearer(of text: Substring) throws(Refusal) -> AuthenticatedCaller {
+        let digest = digest(of: text)
         let found = registry.read { index in index.token(digest).map { ($0, index.caller($0.caller)) } }
         if let (token, caller) = found {
             guard let caller, token.expiresAt.map({ now() < $0 }) ?? true else {
@@ -118,13 +128,12 @@ package struct CallerResolver: Sendable {
             return AuthenticatedCaller(caller: caller, credential: .token(id: token.id))
         }
         switch OpaqueToken.read(text) {
-        case .token(let token):
-            throw Refusal(cause: "token \(token.id) is unknown or revoked", claim: "token:\(token.id)")
+        case .token(let id): throw Refusal(cause: "token \(id) is unknown or revoked", claim: "token:\(id)")
         case .damaged:
             throw Refusal(cause: "the token's checksum is wrong: it is mistyped, cut off or made by hand", claim: nil)
         case .other: break
         }
-        switch tokens.finding(on: text) {
+        switch tokens.finding(on: String(text)) {
         case .bearer(let caller): return caller
         case .refused(let cause, let keyID):
             throw Refusal(cause: "caller token refused: \(cause)", claim: keyID.map { "key:\($0)" })

@@ -30,19 +30,27 @@ package struct Caller: Sendable, Hashable {
     /// - Throws: `missingScope`, naming the scope.
     package func require(_ scope: Scope, for app: String) throws(ServiceError) {
         guard !holds(scope, for: app) else { return }
-        throw ServiceError(
-            .missingScope,
-            "Caller `\(name)` lacks the scope `\(scope.rawValue)` for app `\(app)`; the platform team grants it.")
+        throw missing([scope], for: app)
     }
 
     /// Checks that the caller holds a scope for some app: the request itself will tell which one it is about.
     ///
     /// - Throws: `missingScope`, naming the scope.
     package func requireAnywhere(_ scope: Scope) throws(ServiceError) {
-        guard !isOperator, !scopes.keys.contains(where: { holds(scope, for: $0) }) else { return }
+        guard !holdsAnywhere(scope) else { return }
         throw ServiceError(
             .missingScope,
             "Caller `\(name)` lacks the scope `\(scope.rawValue)` for every app; the platform team grants it.")
+    }
+
+    /// Whether the caller holds a scope for at least one app.
+    package func holdsAnywhere(_ scope: Scope) -> Bool {
+        isOperator || scopes.keys.contains { holds(scope, for: $0) }
+    }
+
+    /// Whether the caller has a scope for each of these apps, so that it can list all of them.
+    package func seesAll(_ apps: [App]) -> Bool {
+        isOperator || apps.allSatisfy { scopes[$0.slug]?.isEmpty == false }
     }
 
     /// Checks that the caller holds one of several scopes for an app.
@@ -50,10 +58,26 @@ package struct Caller: Sendable, Hashable {
     /// - Throws: `missingScope`, naming all of them.
     package func require(anyOf alternatives: [Scope], for app: String) throws(ServiceError) {
         guard !alternatives.contains(where: { holds($0, for: app) }) else { return }
-        let names = alternatives.map { "`\($0.rawValue)`" }.joined(separator: ", ")
-        throw ServiceError(
+        throw missing(alternatives, for: app)
+    }
+
+    /// The error of a caller that holds none of some scopes for an app.
+    ///
+    /// - Parameters:
+    ///   - scopes: the scopes of which it needs one.
+    ///   - app: the slug as the caller wrote it; it may be no app's.
+    ///   - cause: for the log.
+    /// - Returns: the error.
+    package func missing(_ scopes: [Scope], for app: String, cause: String? = nil) -> ServiceError {
+        // Only a name that an app can have is repeated.
+        let app = App.isSlug(app) ? "app `\(app)`" : "this app"
+        let names = scopes.map { "`\($0.rawValue)`" }.joined(separator: ", ")
+        return ServiceError(
             .missingScope,
-            "Caller `\(name)` has none of the scopes \(names) for app `\(app)`; the platform team grants one.")
+            scopes.count == 1
+                ? "Caller `\(name)` lacks the scope \(names) for \(app); the platform team grants it."
+                : "Caller `\(name)` has none of the scopes \(names) for \(app); the platform team grants one.",
+            cause: cause)
     }
 }
 

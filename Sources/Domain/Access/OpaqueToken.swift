@@ -33,41 +33,45 @@ package struct OpaqueToken: Sendable {
             characters += try randomBytes(64).filter { $0 < 248 }.map { alphabet[Int($0) % alphabet.count] }
         }
         let body = prefix + String(decoding: characters.prefix(idLength + secretLength), as: UTF8.self)
-        return OpaqueToken(text: body + checksum(of: body), id: id(of: body))
+        return OpaqueToken(text: body + checksum(of: body[...]), id: id(of: body[...]))
     }
 
     /// What a text is by its looks.
     package enum Reading: Sendable {
-        /// It has the form of a token of ours, and its checksum is right.
-        case token(OpaqueToken)
+        /// It has the form of a token of ours, and its checksum is right; with what names it, which is no secret.
+        case token(id: String)
         /// It begins as one of ours does, but is not as it was made: mistyped or cut off.
         case damaged
         /// Something else, which may be a token that somebody else made.
         case other
     }
 
-    /// Reads what a caller sent.
-    package static func read(_ text: String) -> Reading {
-        guard text.hasPrefix(prefix), text.utf8.count != olderLength else { return .other }
-        guard text.utf8.count == prefix.utf8.count + idLength + secretLength + checksumLength,
-            text.utf8.dropFirst(prefix.utf8.count).allSatisfy(alphabet.contains)
+    /// Reads what a caller sent, without a copy of it.
+    package static func read(_ text: Substring) -> Reading {
+        let bytes = text.utf8
+        guard bytes.starts(with: prefix.utf8), bytes.count != olderLength else { return .other }
+        guard bytes.count == prefix.utf8.count + idLength + secretLength + checksumLength,
+            bytes.dropFirst(prefix.utf8.count).allSatisfy(alphabet.contains)
         else { return .damaged }
-        let body = String(text.dropLast(checksumLength))
-        guard text.hasSuffix(checksum(of: body)) else { return .damaged }
-        return .token(OpaqueToken(text: text, id: id(of: body)))
+        let body = Substring(bytes.dropLast(checksumLength))
+        guard bytes.suffix(checksumLength).elementsEqual(checksum(of: body).utf8) else { return .damaged }
+        return .token(id: id(of: body))
     }
+
+    /// Reads a whole text.
+    package static func read(_ text: String) -> Reading { read(text[...]) }
 
     /// Whether a text can name a token.
     package static func isID(_ text: String) -> Bool {
         text.utf8.count == idLength && text.utf8.allSatisfy(alphabet.contains)
     }
 
-    private static func id(of body: String) -> String {
+    private static func id(of body: Substring) -> String {
         String(body.dropFirst(prefix.count).prefix(idLength))
     }
 
     /// CRC-32 as gzip has it (ISO 3309), as a number to the base of 62 with its leading zeroes.
-    private static func checksum(of body: String) -> String {
+    private static func checksum(of body: Substring) -> String {
         var remainder: UInt32 = 0xFFFF_FFFF
         for byte in body.utf8 {
             remainder ^= UInt32(byte)

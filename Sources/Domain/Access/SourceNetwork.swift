@@ -25,12 +25,18 @@ package enum SourceNetwork {
     ///
     /// Source: RFC 4291 section 2.5.5.2
     package static func bytes(of address: String) -> [UInt8]? {
+        guard let bytes = writtenBytes(of: address) else { return nil }
+        let isMapped =
+            bytes.count == 16 && bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
+        return isMapped ? Array(bytes[12...]) : bytes
+    }
+
+    /// The bytes of an address as it is written: 4, or 16.
+    package static func writtenBytes(of address: String) -> [UInt8]? {
         // C would read no further.
         guard address.utf8.count <= IPAddress.maximumLength, !address.utf8.contains(0) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 16)
         if inet_pton(AF_INET, address, &bytes) == 1 { return Array(bytes.prefix(4)) }
-        guard inet_pton(AF_INET6, address, &bytes) == 1 else { return nil }
-        let isMapped = bytes[..<10].allSatisfy { $0 == 0 } && bytes[10] == 0xFF && bytes[11] == 0xFF
-        return isMapped ? Array(bytes[12...]) : bytes
+        return inet_pton(AF_INET6, address, &bytes) == 1 ? bytes : nil
     }
 }

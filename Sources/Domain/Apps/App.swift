@@ -50,6 +50,18 @@ package struct App: Sendable, Hashable {
         self.appFamilyID = appFamilyID?.lowercased()
     }
 
+    /// Whether a text is in the form of a slug: 1 to 63 lowercase letters, digits and hyphens, and no hyphen first.
+    package static func isSlug(_ text: String) -> Bool {
+        let bytes = text.utf8
+        guard (1...63).contains(bytes.count), bytes.first != UInt8(ascii: "-") else { return false }
+        return bytes.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+    }
+
     /// Whether the users' ids are the `appAccountToken`s of their purchases.
     package var areUserIDsTokens: Bool { userIDs == .appAccountToken }
 

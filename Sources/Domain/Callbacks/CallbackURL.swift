@@ -83,41 +83,17 @@ package struct CallbackPolicy: Sendable, Equatable {
 
     /// Whether a connection to an address, of 4 or 16 bytes, may be opened: asked about the one that is really connected to.
     ///
-    /// An IPv6 address that stands for an IPv4 address is judged as that one too.
+    /// An address is admitted if it is of the public Internet (``SpecialPurposeNetworks``), or of an allowed network. An
+    /// IPv4-mapped address is of an allowed network if its IPv4 address is, as the kernel connects to that one.
     package func admits(address: [UInt8]) -> Bool {
-        let plain = Self.unmapped(address)
-        if allowedNetworks.contains(where: { $0.contains(plain) }) { return true }
-        guard plain.count == 4 || plain.count == 16, !Self.internal.contains(where: { $0.contains(plain) }) else {
-            return false
-        }
-        return Self.embedded(in: plain).map(admits) ?? true
+        let connected = Self.unmapped(address)
+        return allowedNetworks.contains { $0.contains(connected) } || SpecialPurposeNetworks.isPublic(address)
     }
 
-    /// An address of IPv4 that is mapped into IPv6, as one of IPv4 (RFC 4291 section 2.5.5.2).
+    /// The IPv4 address that is mapped into an IPv6 address (RFC 4291 section 2.5.5.2); any other as it is.
     private static func unmapped(_ address: [UInt8]) -> [UInt8] {
         guard address.count == 16, address[..<10].allSatisfy({ $0 == 0 }), address[10] == 0xFF, address[11] == 0xFF
         else { return address }
         return Array(address[12...])
     }
-
-    /// The IPv4 address that a translator or a tunnel would go on to: of NAT64 (RFC 6052), of 6to4 (RFC 3056).
-    private static func embedded(in address: [UInt8]) -> [UInt8]? {
-        guard address.count == 16 else { return nil }
-        if address[0] == 0x20, address[1] == 0x02 { return Array(address[2..<6]) }
-        let nat64: [UInt8] = [0x00, 0x64, 0xFF, 0x9B, 0, 0, 0, 0, 0, 0, 0, 0]
-        return Array(address[..<12]) == nat64 ? Array(address[12...]) : nil
-    }
-
-    /// What is not the public Internet: this machine, links, private and shared networks, documentation, multicast, and what is
-    /// reserved.
-    ///
-    /// Source: https://www.iana.org/assignments/iana-ipv4-special-registry and iana-ipv6-special-registry
-    private static let `internal`: [IPNetwork] = [
-        "0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
-        "192.0.2.0/24", "192.88.99.0/24", "192.168.0.0/16", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24",
-        "224.0.0.0/4", "240.0.0.0/4",
-        // Unspecified, loopback and the old form of IPv4 within IPv6, then what is local, discarded, tunnelled or reserved.
-        "::/96", "64:ff9b:1::/48", "100::/64", "2001::/23", "2001:db8::/32", "3fff::/20", "5f00::/16", "fc00::/7",
-        "fe80::/10", "fec0::/10", "ff00::/8",
-    ].compactMap(IPNetwork.init)
 }

@@ -6,8 +6,13 @@ import Synchronization
 ///
 /// Our configuration may be what is wrong. Once one verifies, it becomes a notification like any other.
 package final class NotificationQuarantine: Sendable {
-    /// Of those that somebody sent us: whoever has an app of his own can make Apple sign as many as he likes.
-    static let boundOfSent = QuarantineBound(perApp: 200, inAll: 2_000)
+    /// Of those that were sent to us.
+    ///
+    /// The owner of any app can make Apple sign as many as they like. So strangers' have a quarter of the places, and are removed
+    /// first.
+    static let boundOfSent = QuarantineBound(perApp: 200, inAll: 2_000, strangersPerApp: 50, strangersInAll: 500)
+    /// The longest of a stranger's, in bytes: all of them have at most 64 MB together.
+    static let maximumStrangerBytes = 128 << 10
     /// Of those in Apple's history, which holds our apps' alone.
     ///
     /// One takes some 6 KB.
@@ -61,8 +66,10 @@ package final class NotificationQuarantine: Sendable {
     ) async throws(ServiceError) {
         let fault = error.cause ?? error.message
         alarm.raise(app: app.slug, fault: fault, at: clock.monotonicNow())
-        let notification = quarantined(signed, app, verifier.claims(of: signed), fault, source)
+        let notification = quarantined(
+            signed, app, verifier.claims(of: signed), namesOurs: namesOurs(signed), fault, source)
         guard notification.isToBeKept else { return }
+        guard notification.namesOurs || signed.utf8.count <= Self.maximumStrangerBytes else { return }
         _ = try await store.quarantine(notification, within: Self.boundOfSent)
     }
 
@@ -76,20 +83,29 @@ package final class NotificationQuarantine: Sendable {
         var claims = unverified.claims
         // Which history it stands in is known, whatever it says.
         claims.environment = environment
-        let notification = quarantined(unverified.signed, app, claims, unverified.fault, .history)
+        // Apple's history of an app holds that app's alone.
+        let notification = quarantined(
+            unverified.signed, app, claims, namesOurs: true, unverified.fault, .history)
         guard !unverified.signed.isEmpty, notification.isToBeKept else { return .known }
         return try await store.quarantine(notification, within: Self.boundOfHistory)
     }
 
+    /// Whether a signed notification names the bundle id of a configured app, unverified.
+    private func namesOurs(_ signed: String) -> Bool {
+        guard let bundleID = verifier.subject(of: signed).bundleID else { return false }
+        return apps.all.contains { $0.bundleID == bundleID }
+    }
+
     private func quarantined(
-        _ signed: String, _ app: App, _ claims: NotificationClaims, _ fault: String, _ source: NotificationSource
+        _ signed: String, _ app: App, _ claims: NotificationClaims, namesOurs: Bool, _ fault: String,
+        _ source: NotificationSource
     ) -> QuarantinedNotification {
         let now = clock.receipt(signedAt: claims.signedAt)
         // Who names no environment has the longer time.
         let days = NotificationHistoryQuery.windowDays(in: claims.environment ?? .production)
         let leavesHistory = min(claims.signedAt ?? now, now).advanced(by: .seconds(days * 86_400))
         return QuarantinedNotification(
-            app: app.slug, claims: claims, fault: fault, source: source, receivedAt: now,
+            app: app.slug, claims: claims, namesOurs: namesOurs, fault: fault, source: source, receivedAt: now,
             keptUntil: min(leavesHistory, now.advanced(by: retention)), signed: signed)
     }
 }
@@ -160,11 +176,14 @@ extension NotificationQuarantine {
                 let batch = try await store.quarantined(after: position, limit: Self.batchSize)
                 guard let last = batch.last else { break }
                 position = last.position
-                var failed: [(position: Int64, fault: String)] = []
+                var failed: [(position: Int64, fault: String, namesOurs: Bool)] = []
                 for (position, notification) in batch where !Task.isCancelled {
                     switch try await verify(notification, at: position) {
                     case .released(let isNew): released[notification.app, default: 0] += isNew ? 1 : 0
-                    case .failed(let fault): failed.append((position, fault))
+                    case .failed(let fault):
+                        // The configuration may name other apps than when it came.
+                        let namesOurs = notification.source == .history || namesOurs(notification.signed)
+                        failed.append((position, fault, namesOurs))
                     case .postponed: isThrough = false
                     }
                 }

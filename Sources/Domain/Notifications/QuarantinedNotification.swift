@@ -7,6 +7,8 @@ package struct QuarantinedNotification: Sendable, Equatable {
     package let app: String
     /// What it says of itself.
     package let claims: NotificationClaims
+    /// Whether it names the bundle id of a configured app; any other is a stranger's.
+    package let namesOurs: Bool
     /// What does not fit, in one sentence without identifiers.
     package let fault: String
     package let source: NotificationSource
@@ -22,11 +24,13 @@ package struct QuarantinedNotification: Sendable, Equatable {
     package let signed: String
 
     package init(
-        app: String, claims: NotificationClaims = NotificationClaims(), fault: String, source: NotificationSource,
+        app: String, claims: NotificationClaims = NotificationClaims(), namesOurs: Bool = false, fault: String,
+        source: NotificationSource,
         receivedAt: Date, lastReceivedAt: Date? = nil, triedAt: Date? = nil, keptUntil: Date, signed: String
     ) {
         self.app = app
         self.claims = claims
+        self.namesOurs = namesOurs
         self.fault = fault
         self.source = source
         self.receivedAt = receivedAt
@@ -77,10 +81,16 @@ package struct NotificationSubject: Sendable, Equatable {
 package struct QuarantineBound: Sendable, Equatable {
     package let perApp: Int
     package let inAll: Int
+    /// How many of them may be strangers'.
+    package let strangersPerApp: Int
+    package let strangersInAll: Int
 
-    package init(perApp: Int, inAll: Int) {
+    /// Without a share of their own, strangers may have all places that no other notification needs.
+    package init(perApp: Int, inAll: Int, strangersPerApp: Int? = nil, strangersInAll: Int? = nil) {
         self.perApp = perApp
         self.inAll = inAll
+        self.strangersPerApp = strangersPerApp ?? perApp
+        self.strangersInAll = strangersInAll ?? inAll
     }
 }
 
@@ -92,8 +102,10 @@ package protocol QuarantineStore: Sendable {
     /// Keeps a notification that does not verify, one of each identity; of one that is kept already, the fault and the time
     /// are taken over, and the source if that is Apple's history. One that is known as a notification is not kept.
     ///
-    /// What others sent us and what was found in Apple's history are bounded apart. Of the former the oldest of the app go,
-    /// then the oldest of the app that has most; of the latter the new one is refused, as a later search of the history finds it again.
+    /// What others sent us and what was found in Apple's history are bounded apart. Of the former, strangers' are removed first,
+    /// and only strangers' are removed for a stranger's: the oldest of the app, then the oldest of the app that has most. A
+    /// stranger's is refused if there is no room without it. Of the latter the new one is refused, as a later search of the history
+    /// finds it again.
     ///
     /// - Parameters:
     ///   - notification: the one to be kept.
@@ -109,9 +121,9 @@ package protocol QuarantineStore: Sendable {
         after position: Int64, limit: Int
     ) async throws(ServiceError) -> [(position: Int64, notification: QuarantinedNotification)]
 
-    /// Takes note of those that were verified anew, in vain.
+    /// Takes note of those that were verified anew, in vain, and of whether they name a configured app's bundle id now.
     func quarantineTried(
-        _ tries: [(position: Int64, fault: String)], at now: Date
+        _ tries: [(position: Int64, fault: String, namesOurs: Bool)], at now: Date
     ) async throws(ServiceError)
 
     /// Records a notification as `NotificationStore.record` does, and removes it from the quarantine; does nothing if it is

@@ -10,9 +10,16 @@ package struct IPNetwork: Sendable, Hashable {
     ///
     /// Source: RFC 4632 section 3.1, RFC 4291 section 2.3
     package init?(_ text: String) {
+        self.init(text, bytes: SourceNetwork.bytes)
+    }
+
+    /// A network of ours, whose address is not read as IPv4 where it is mapped into IPv6.
+    init?(literal text: String) { self.init(text, bytes: SourceNetwork.writtenBytes) }
+
+    private init?(_ text: String, bytes: (String) -> [UInt8]?) {
         guard text.utf8.count <= Self.maximumLength, text.utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
         let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let address = SourceNetwork.bytes(of: String(parts[0])) else { return nil }
+        guard let address = bytes(String(parts[0])) else { return nil }
         var length = address.count * 8
         if parts.count == 2 {
             guard parts[1].utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains),

@@ -19,6 +19,8 @@ package struct RouteRequest: Sendable {
     /// Nil where the route takes none.
     package let body: [UInt8]?
     package let faults: [Fault]
+    /// Whether the route's path has an app and the message names none.
+    package let lacksApp: Bool
     /// How long the client waits.
     package let timeout: Duration?
 }
@@ -63,6 +65,7 @@ struct RouteRequestReader {
         var headers = Self.headers(metadata)
         var preferences: [String] = []
         var body: [UInt8]?
+        var lacksApp = false
         let parsed = reader.parse(message, method.input)
         for (place, field) in type.fields.enumerated() where field.place != .body {
             let elements =
@@ -71,7 +74,10 @@ struct RouteRequestReader {
             switch field.place {
             case .path:
                 let text = texts.last ?? ""
-                if text.utf8.isEmpty { reader.note(field.jsonName, "required", "`\(field.jsonName)` is missing.") }
+                if text.utf8.isEmpty {
+                    reader.note(field.jsonName, "required", "`\(field.jsonName)` is missing.")
+                    if field.jsonName == "app" { lacksApp = true }
+                }
                 path.replace("{\(field.jsonName)}", with: URLText.encode(text.utf8.isEmpty ? "-" : text))
             // Said to be nothing in particular, an enumeration is left out.
             case .query: query += texts.filter { !$0.utf8.isEmpty || field.kind == .text }.map { (field.jsonName, $0) }
@@ -91,7 +97,7 @@ struct RouteRequestReader {
             method: method.route.method, target: pairs.isEmpty ? path : "\(path)?\(pairs.joined(separator: "&"))",
             headers: headers, body: body,
             faults: reader.faults.map { RouteRequest.Fault(field: $0.field, rule: $0.rule, message: $0.message) },
-            timeout: CallTimeout.read(metadata))
+            lacksApp: lacksApp, timeout: CallTimeout.read(metadata))
     }
 
     private func body(_ parsed: ParsedMessage?, _ method: ProtoMethod, _ reader: inout MessageReader) -> [UInt8] {

@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOHPACK
 
@@ -148,6 +149,9 @@ final class FrameGuard: ChannelInboundHandler {
     private func frameEnds() throws {
         state = .frameHeader
         guard var piece = piece.take() else { return }
+        // A header block contains the caller's token, and freed memory keeps what it held.
+        let arrived = piece
+        defer { arrived.wipe() }
         if flags & Flag.padded != 0 {
             guard let padding = piece.readInteger(as: UInt8.self), Int(padding) <= piece.readableBytes else {
                 throw Fault.headersUnreadable
@@ -158,6 +162,7 @@ final class FrameGuard: ChannelInboundHandler {
         if flags & Flag.priority != 0, piece.readBytes(length: 5) == nil { throw Fault.headersUnreadable }
         block?.writeBuffer(&piece)
         guard isLastOfBlock, var block = block.take() else { return }
+        defer { block.wipe() }
         try check(&block)
     }
 
@@ -183,5 +188,15 @@ final class FrameGuard: ChannelInboundHandler {
         guard idleFrames <= Self.maximumIdleFrames else { throw Fault.tooManyIdleFrames }
         if isEmptyData { emptyData += 1 }
         guard emptyData <= Self.maximumEmptyData else { throw Fault.tooMuchEmptyData }
+    }
+}
+
+extension ByteBuffer {
+    /// Overwrites the whole memory of a buffer that nothing else is read from.
+    fileprivate func wipe() {
+        withVeryUnsafeBytes { bytes in
+            guard let start = UnsafeMutableRawPointer(mutating: bytes.baseAddress) else { return }
+            explicit_bzero(start, bytes.count)
+        }
     }
 }

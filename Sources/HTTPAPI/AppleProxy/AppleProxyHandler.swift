@@ -70,7 +70,7 @@ package struct AppleProxyHandler: Sendable {
         do {
             try headers.check()
             let finding = try authenticator.caller(of: headers, from: channel, trusting: options.trustedProxies)
-            if let slot, !slot.belongs(to: finding.found.caller.name, showing: finding.authorization) {
+            if let slot, !slot.belongs(to: finding.found.caller.name, showing: headers[.authorization]) {
                 let refusal = AppleProxyRefusal.overload(now: now())
                     .response(to: request, requestID: record.requestID, meter, clock)
                 record.status = refusal.status

@@ -27,9 +27,12 @@ package struct RequestHeaders: Sendable {
     private static let fields = Dictionary(
         uniqueKeysWithValues: Field.allCases.compactMap { field in HTTPField.Name(field.rawValue).map { ($0, field) } })
 
+    /// The fields that decide who calls and from where; all others are examined after the scope check.
+    package static let readForAuthentication: [Field] = [.authorization, .xForwardedFor]
+
     private var values: [(field: Field, value: String)] = []
-    /// The first field whose value contains another character; its values are left out.
-    private var invalid: Field?
+    /// The fields with a value that contains another character, which is left out; each once.
+    private var invalid: [Field] = []
 
     /// `trustsProxy`: whether `X-Forwarded-For` is read.
     package init(_ headers: HTTPFields, trustsProxy: Bool = false) {
@@ -37,8 +40,8 @@ package struct RequestHeaders: Sendable {
             guard let field = Self.fields[header.name], field != .xForwardedFor || trustsProxy else { continue }
             if header.value.utf8.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x09 }) {
                 values.append((field, header.value))
-            } else if invalid == nil {
-                invalid = field
+            } else if !invalid.contains(field) {
+                invalid.append(field)
             }
         }
     }
@@ -49,11 +52,20 @@ package struct RequestHeaders: Sendable {
         return found.count > 1 ? found.joined(separator: ", ") : found.first
     }
 
+    /// The same fields without `Authorization`, for what lasts longer than authentication.
+    var withoutCredential: RequestHeaders {
+        var headers = self
+        headers.values.removeAll { $0.field == .authorization }
+        return headers
+    }
+
     package subscript(values field: Field) -> [String] { values.filter { $0.field == field }.map(\.value) }
 
-    /// - Throws: `invalidRequest` naming the first field whose value contains another character.
-    package func check() throws(ServiceError) {
-        guard let invalid else { return }
+    /// Checks the characters of some fields.
+    ///
+    /// - Throws: `invalidRequest` naming the first of them whose value contains another character.
+    package func check(_ fields: [Field] = Field.allCases) throws(ServiceError) {
+        guard let invalid = invalid.first(where: fields.contains) else { return }
         throw .invalid([
             Violation(
                 field: invalid.rawValue, rule: "characters",

@@ -43,7 +43,8 @@ struct KeyRoutes: Sendable {
         let slugs = fields.values("app")
         if slugs.isEmpty { fields.note("app", "required", "`app` is required: the apps that the key signs for.") }
         for slug in slugs where !apps.all.contains(where: { $0.slug == slug }) {
-            fields.note("app", "value", "There is no app `\(slug)`; the configuration declares apps.")
+            let name = QuotableText.name(slug)
+            fields.note("app", "value", "There is no app `\(name)`; the configuration declares apps.")
         }
         guard fields.isValid, let keyID, let issuerID, let text = input.secretBody else { throw fields.error }
         let key = try await keys.importKey(

@@ -16,11 +16,11 @@ struct OpaqueTokenTests {
             let token = token(&generator)
             let found = "key=\"\(token.text)\";".firstMatch(of: expression).map { String($0.output[0].substring ?? "") }
             #expect(found == token.text)
-            guard case .token(let read) = OpaqueToken.read(token.text) else {
+            guard case .token(let id) = OpaqueToken.read(token.text) else {
                 Issue.record("\(token.id) is not read as a token")
                 continue
             }
-            #expect(read.id == token.id && OpaqueToken.isID(token.id) && token.text.hasPrefix("prs_" + token.id))
+            #expect(id == token.id && OpaqueToken.isID(token.id) && token.text.hasPrefix("prs_" + token.id))
         }
     }
 

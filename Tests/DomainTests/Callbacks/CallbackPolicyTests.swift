@@ -16,18 +16,49 @@ struct CallbackPolicyTests {
         "fd12:3456::1", "ff02::1", "2001:db8::1", "64:ff9b::10.0.0.1", "64:ff9b:1::1", "2002:7f00:1::", "2001::1",
     ])
     func `what is not the public Internet is refused`(address: String) throws {
-        let bytes = try #require(SourceNetwork.bytes(of: address))
+        let bytes = try #require(SourceNetwork.writtenBytes(of: address))
         #expect(try !policy(hosts: ["*"]).admits(address: bytes))
     }
 
-    @Test func `an address of IPv4 within IPv6 is judged as that one`() throws {
+    /// Every form in which an IPv6 address contains an IPv4 address; `%` is where.
+    @Test(arguments: [
+        "::ffff:0:%", "::ffff:%", "::%", "64:ff9b:1::%", "2001:db8:64::%", "2002:%::1", "2001:0:%::1",
+        "2001:0:4136:e378::%",
+        "2606:4700::5efe:%", "2606:4700::200:5efe:%", "fe80::5efe:%",
+    ])
+    func `an IPv6 address that contains an IPv4 address is refused, be that public or not`(form: String) throws {
+        // In the middle of an address it is written in hexadecimal.
+        let inside = ["8.8.8.8": "808:808", "10.0.0.1": "a00:1", "127.0.0.1": "7f00:1"]
+        for (ipv4, groups) in inside {
+            let text = form.replacing("%", with: form.hasSuffix("%") ? ipv4 : groups)
+            let bytes = try #require(SourceNetwork.writtenBytes(of: text), "\(text)")
+            #expect(bytes.count == 16)
+            #expect(try !policy(hosts: ["*"]).admits(address: bytes), "\(text)")
+        }
+    }
+
+    @Test func `NAT64's well-known prefix is judged by the IPv4 address within`() throws {
+        for (ipv4, isAdmitted) in [
+            ("8.8.8.8", true), ("17.253.144.10", true), ("9.255.255.255", true), ("10.0.0.0", false),
+            ("127.0.0.1", false), ("169.254.169.254", false), ("172.32.0.0", true), ("192.168.0.1", false),
+            ("255.255.255.255", false),
+        ] {
+            let bytes = try #require(SourceNetwork.writtenBytes(of: "64:ff9b::\(ipv4)"))
+            #expect(try policy().admits(address: bytes) == isAdmitted, "\(ipv4)")
+        }
+    }
+
+    @Test func `an IPv4-mapped address is of the allowed network of its IPv4 address`() throws {
         let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 127, 0, 0, 1]
         #expect(try !policy().admits(address: mapped))
         #expect(try policy(networks: ["127.0.0.1"]).admits(address: mapped))
-        #expect(try policy().admits(address: mapped.dropLast(4) + [8, 8, 8, 8]))
+        #expect(try !policy(networks: ["127.0.0.1"]).admits(address: mapped.dropLast() + [2]))
     }
 
-    @Test(arguments: ["8.8.8.8", "17.253.144.10", "2606:4700:4700::1111", "64:ff9b::8.8.8.8", "2002:808:808::1"])
+    @Test(arguments: [
+        "8.8.8.8", "17.253.144.10", "2606:4700:4700::1111", "64:ff9b::8.8.8.8", "2606:4700::5eff:808:808",
+        "2606:4700::100:5efe:808:808",
+    ])
     func `public addresses are admitted`(address: String) throws {
         let bytes = try #require(SourceNetwork.bytes(of: address))
         #expect(try policy().admits(address: bytes))

@@ -53,7 +53,12 @@ import Testing
             }
             #expect(fixture.gateway.handOvers.isEmpty)
             fixture.store.heal()
-            fixture.advance(by: .seconds(10))
+            // A claim that has just failed is followed by one more sleep.
+            try await Wait.until("the delivery to end") {
+                fixture.advance(by: .milliseconds(100))
+                return try await fixture.store.store.delivery(app: DeliveryFixture.app.slug, id: id)?.state.isFinal
+                    == true
+            }
             #expect(try await fixture.ended(id).state == .accepted)
         }
     }

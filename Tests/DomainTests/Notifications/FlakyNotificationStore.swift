@@ -63,7 +63,9 @@ final class FlakyNotificationStore: NotificationStore, QuarantineStore {
         return try await store.quarantined(after: position, limit: limit)
     }
 
-    func quarantineTried(_ tries: [(position: Int64, fault: String)], at now: Date) async throws(ServiceError) {
+    func quarantineTried(
+        _ tries: [(position: Int64, fault: String, namesOurs: Bool)], at now: Date
+    ) async throws(ServiceError) {
         try await store.quarantineTried(tries, at: now)
     }
 

@@ -73,7 +73,9 @@ final class HistoryRecords: NotificationStore, QuarantineStore {
         throw Self.notPlayed
     }
 
-    func quarantineTried(_ tries: [(position: Int64, fault: String)], at now: Date) async throws(ServiceError) {
+    func quarantineTried(
+        _ tries: [(position: Int64, fault: String, namesOurs: Bool)], at now: Date
+    ) async throws(ServiceError) {
         throw Self.notPlayed
     }
 

@@ -1,8 +1,9 @@
-import Domain
 import Foundation
 import Logging
 import TestSupport
 import Testing
+
+@testable import Domain
 
 struct NotificationServiceTests {
     private func failure(
@@ -65,6 +66,37 @@ struct NotificationServiceTests {
             #expect(alarm.metadata == ["app": "coins", "fault": "bundleId is not the app's"])
             let kept = try #require(try await fixture.store.quarantined(after: 0, limit: 10).first).notification
             #expect(kept.signed == "secret" && kept.source == .webhook && kept.fault == "bundleId is not the app's")
+        }
+    }
+
+    @Test func `a notification that names our bundle id survives a flood of strangers' notifications`() async throws {
+        try await NotificationFixture.with { fixture in
+            let bound = NotificationQuarantine.boundOfSent
+            func send(_ signed: String) async {
+                fixture.verifier.know(
+                    signed, as: .failure(ServiceError(.notificationMisdirected, "", cause: "wrong environment")))
+                #expect(await failure(fixture, signed) == .notificationMisdirected)
+            }
+            fixture.verifier.name(NotificationFixture.app.bundleID, in: "ours")
+            await send("ours")
+            for number in 0..<bound.perApp + 1 { await send("stranger \(number)") }
+            let kept = try await fixture.store.quarantined(after: 0, limit: bound.inAll).map(\.notification)
+            #expect(kept.first?.signed == "ours" && kept.first?.namesOurs == true)
+            #expect(kept.count == 1 + bound.strangersPerApp && kept.dropFirst().allSatisfy { !$0.namesOurs })
+            #expect(kept.last?.signed == "stranger \(bound.perApp)")
+        }
+    }
+
+    @Test func `a stranger's notification of more than 128 KiB is not kept, and one of ours is`() async throws {
+        try await NotificationFixture.with { fixture in
+            let longest = String(repeating: "s", count: NotificationQuarantine.maximumStrangerBytes)
+            fixture.verifier.name(NotificationFixture.app.bundleID, in: longest + "ours")
+            for signed in [longest, longest + "s", longest + "ours"] {
+                fixture.verifier.know(signed, as: .failure(ServiceError(.notificationMisdirected, "")))
+                #expect(await failure(fixture, signed) == .notificationMisdirected)
+            }
+            let kept = try await fixture.store.quarantined(after: 0, limit: 10).map(\.notification.signed)
+            #expect(kept == [longest, longest + "ours"])
         }
     }
 
