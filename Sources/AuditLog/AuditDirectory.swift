@@ -66,8 +66,8 @@ package struct AuditDirectory: Sendable {
             .filter(Self.isChain).sorted()
     }
 
-    /// Whether a text can name a chain; the names of others' files end up in messages.
-    private static func isChain(_ text: String) -> Bool {
+    /// Whether a text can name a chain, and so be part of a path and of a message.
+    package static func isChain(_ text: String) -> Bool {
         (1...64).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy { ("a"..."z").contains($0) || ("0"..."9").contains($0) }
     }

@@ -40,7 +40,9 @@ struct MisplacedKeyTests {
     }
 
     /// Configurations with a text in the place of values and names, and as it may be pasted.
-    private static func documents(_ text: String) -> [String] {
+    ///
+    /// `inAllPlaces`: whether two of them have it in every place at once, which takes most of the time.
+    private static func documents(_ text: String, inAllPlaces: Bool) -> [String] {
         let value = quoted(text)
         let issuer = "57246542-96fe-1a63-e053-0824d011072a"
         let everywhere = """
@@ -78,8 +80,7 @@ struct MisplacedKeyTests {
 
             """
         let indented = text.replacing("\n", with: "\n      ")
-        return [
-            everywhere, everywhere.replacing(value, with: text),
+        return (inAllPlaces ? [everywhere, everywhere.replacing(value, with: text)] : []) + [
             ConfigurationFixture.minimal.replacing("/etc/purser/coins.p8", with: "|\n      \(indented)"),
             ConfigurationFixture.minimal.replacing("/etc/purser/coins.p8", with: text),
             ConfigurationFixture.minimal.replacing("2X9R4HXF34", with: text),
@@ -103,8 +104,10 @@ struct MisplacedKeyTests {
         let (keys, traces) = try MutilatedKey.all(seed: 11, rounds: Self.rounds)
         #expect(keys.count >= 300)
         var complained = 0
-        for key in keys {
-            for (number, document) in Self.documents(key.text).enumerated() {
+        for (index, key) in keys.enumerated() {
+            // Seven divides no number of kinds, so that all of them have their turn.
+            let inAllPlaces = index.isMultiple(of: 7)
+            for (number, document) in Self.documents(key.text, inAllPlaces: inAllPlaces).enumerated() {
                 let text = complaints(document)
                 complained += text.isEmpty ? 0 : 1
                 let found = traces.findings(in: text)
@@ -121,7 +124,7 @@ struct MisplacedKeyTests {
                 #expect(traces.findings(in: text).isEmpty, "flags or variables, \(key.kind)")
             }
         }
-        #expect(complained > keys.count * 6)
+        #expect(complained > keys.count * 4)
     }
 
     @Test func `a short value that cannot be a secret is quoted, and what may be one is not`() {

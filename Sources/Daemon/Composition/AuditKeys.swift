@@ -23,7 +23,9 @@ struct SealedAuditKeys: AuditKeySource {
     private func file(_ chain: String) -> SealedFile { Self.file(chain, in: directory) }
 
     func key(chain: String) throws(AuditKeyError) -> AuditKey {
-        try naming { () throws in
+        // The name comes from the head of a segment, before anything authenticates it.
+        guard AuditDirectory.isChain(chain) else { throw AuditKeyError("the segment names no chain") }
+        return try naming { () throws in
             let sealed = try file(chain).read()
             return try AuditKey(vault.open(sealed, as: Self.identity(chain)))
         }
