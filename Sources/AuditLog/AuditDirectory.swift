@@ -76,7 +76,7 @@ package struct AuditDirectory: Sendable {
     /// place of a segment.
     func irregularEntries() throws(AuditFileError) -> [(name: UntrustedText, kind: String)] {
         try names().sorted().compactMap { name in
-            // A name that is not UTF-8 is none of ours; nothing opens it.
+            // No file of the audit has a name that is not UTF-8, so none is opened.
             guard let text = name.checked, let kind = AuditFile.irregularKind("\(path)/\(text)") else { return nil }
             return kind != AuditFile.directoryKind || Segment(name: text) != nil ? (name, kind) : nil
         }
@@ -84,21 +84,11 @@ package struct AuditDirectory: Sendable {
 
     /// The names in the directory, without `.` and `..`.
     private func names() throws(AuditFileError) -> [UntrustedText] {
-        guard let stream = opendir(path) else { throw AuditFileError(path, errno) }
-        defer { closedir(stream) }
-        var names: [UntrustedText] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else {
-                guard errno == 0 else { throw AuditFileError(path, errno) }
-                return names
-            }
-            guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return names }
-            // The system has written only as much of the field as the name takes.
-            let name = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
-            let text = UntrustedText(decoding: UnsafeRawBufferPointer(start: name, count: strlen(name)))
-            if text != ".", text != ".." { names.append(text) }
-        }
+        let descriptor = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw AuditFileError(path, errno) }
+        defer { close(descriptor) }
+        guard let names = UntrustedText.names(inDirectory: descriptor) else { throw AuditFileError(path, errno) }
+        return names
     }
 
     /// Whether a segment is there and holds no record: a crash or a full disk ended the making of it.

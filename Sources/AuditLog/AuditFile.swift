@@ -45,7 +45,7 @@ final class AuditFile: Sendable {
 
     static let directoryKind = "a directory"
 
-    /// What a path leads to that is not a regular file; nil for a regular file, and where nothing is.
+    /// The kind of an entry other than a regular file; nil for a regular file, or none at all.
     ///
     /// Symbolic links are not followed.
     static func irregularKind(_ path: String) -> String? {

@@ -52,9 +52,9 @@ enum Files {
 
     /// Reads a file whole.
     ///
-    /// - Throws: `FileError` with the reason why it cannot be read; blocks.
+    /// It blocks. `allowsPipe`: whether to accept a pipe and wait for its writer, such as a shell's `<(sops --decrypt …)`.
     ///
-    /// `allowsPipe`: whether it may be a pipe, whose writer is waited for: what a shell makes of `<(sops --decrypt …)`.
+    /// - Throws: `FileError` with the reason why it cannot be read.
     static func contents(of path: String, maximumBytes: Int, allowsPipe: Bool = false) throws(FileError) -> Data {
         // A named pipe would block the open until a writer comes.
         let descriptor = open(path, O_RDONLY | O_CLOEXEC | (allowsPipe ? 0 : O_NONBLOCK))

@@ -94,9 +94,10 @@ extension KeyCustodian {
             current != vault.masterKeyID
         else { return }
         vault.seal(under: current)
-        let inStore = Set(records.map(\.masterKeyID))
+        // Every key of the file stays: the store may go back to another one, where a rewrap fails.
+        let held = Set(vault.masterKeyIDs)
         let files = await Blocking.run { [vault, settings] in
-            SealedFileRewrap(settings.sealedFiles, with: vault, alsoNeeded: inStore)
+            SealedFileRewrap(settings.sealedFiles, with: vault, alsoNeeded: held)
         }
         logger.notice(
             "Master key changed by another instance",
@@ -121,18 +122,12 @@ extension KeyCustodian {
     /// Seals everything under the present master key, and forgets those before it once nothing needs them.
     private func sealAnew() async throws(ServiceError) -> MasterKeyChange {
         let imported = try await store.importedKeys()
-        let identities = Dictionary(imported.map { ($0.keyID, SecretIdentity.signingKey($0)) }) { first, _ in first }
+        let keys = Dictionary(imported.map { ($0.keyID, $0) }) { first, _ in first }
         let failures = Mutex<[String: String]>([:])
         let present = vault.masterKeyID
         let count = try await store.rewrapSealedSecrets { [vault] record in
             guard record.masterKeyID != present else { return nil }
-            let identity: SecretIdentity? =
-                switch record.kind {
-                case .installation: .installationSecret(record.originalName)
-                case .callback: .callbackSecret(record.name)
-                case .signingKey: identities[record.name]
-                }
-            guard let identity else {
+            guard let identity = SecretIdentity(of: record, keys[record.name]) else {
                 failures.withLock { $0[record.name] = "key \(record.name) is sealed, and nothing is known of it" }
                 return nil
             }

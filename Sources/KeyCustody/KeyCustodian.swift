@@ -306,6 +306,17 @@ extension KeyFacts {
 }
 
 extension SecretIdentity {
+    /// What a secret of the store is sealed as; nil for a signing key's without its imported key.
+    init?(of record: SealedSecretRecord, _ key: ImportedKey?) {
+        switch record.kind {
+        case .installation: self = .installationSecret(record.originalName)
+        case .callback: self = .callbackSecret(record.name)
+        case .signingKey:
+            guard let key else { return nil }
+            self = .signingKey(key)
+        }
+    }
+
     /// What an imported key is sealed as.
     static func signingKey(_ key: ImportedKey) -> SecretIdentity {
         .signingKey(key.keyID, issuerID: key.issuerID, apps: key.apps)

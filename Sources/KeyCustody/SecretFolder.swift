@@ -64,27 +64,7 @@ final class SecretFolder {
     }
 
     /// The names in a directory that was opened for listing, without `.` and `..`; nil if it cannot be read.
-    ///
-    /// A name that is not UTF-8 has U+FFFD in it.
-    func names() -> [UntrustedText]? {
-        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-        guard let stream = fdopendir(copy) else {
-            close(copy)
-            return nil
-        }
-        // It closes the copy.
-        defer { closedir(stream) }
-        var names: [UntrustedText] = []
-        while true {
-            errno = 0
-            guard let entry = readdir(stream) else { return errno == 0 ? names : nil }
-            guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return nil }
-            // The system has written only as much of the field as the name takes.
-            let name = UnsafeRawPointer(entry).advanced(by: offset).assumingMemoryBound(to: CChar.self)
-            let text = UntrustedText(decoding: UnsafeRawBufferPointer(start: name, count: strlen(name)))
-            if text != ".", text != ".." { names.append(text) }
-        }
-    }
+    func names() -> [UntrustedText]? { UntrustedText.names(inDirectory: descriptor) }
 }
 
 /// Why the system refuses to open a file or directory: `errno`.

@@ -98,7 +98,7 @@ package final class SecretVault: Sendable {
     ///
     /// - Throws: `SecretFileError`
     func nextID() throws(SecretFileError) -> String? {
-        guard fileToClean != nil else { return nil }
+        if case .made = source { return nil }
         return try source.load().keys.present.id
     }
 
@@ -166,13 +166,7 @@ extension SecretVault {
     ///
     /// `key`: the imported key that the secret is of; nil for another kind, or where there is none.
     package func opens(_ record: SealedSecretRecord, of key: ImportedKey?) -> Bool {
-        let identity: SecretIdentity? =
-            switch record.kind {
-            case .installation: .installationSecret(record.originalName)
-            case .callback: .callbackSecret(record.name)
-            case .signingKey: key.map { .signingKey($0) }
-            }
-        guard let identity else { return false }
+        guard let identity = SecretIdentity(of: record, key) else { return false }
         return (try? open(SealedSecret(bytes: record.sealed), as: identity)) != nil
     }
 

@@ -98,6 +98,9 @@ struct MasterKeyLossTests {
                 #expect(try await first.terminate() == 0)
                 let second = try await stage.start()
                 #expect(try await second.terminate() == 0)
+                let again = try await stage.start(options: ["--accept-new-master-key=\(masterKeyID)"])
+                #expect(again.log.text.contains("Option --accept-new-master-key has no effect"))
+                #expect(try await again.terminate() == 0)
             }
             // Under the master key of "b" are secrets of meanwhile.
             let original = try String(contentsOfFile: stage.masterKey, encoding: .utf8)
@@ -115,6 +118,11 @@ struct MasterKeyLossTests {
             _ = try await importKey(stage)
             let readable = try await stage.command("keys", "delete", "--unreadable", "IMPORTED01")
             #expect(readable.status == 1, "\(readable)")
+            // Nothing opens without the file, so that every key would seem unreadable.
+            let withoutFile = try await withoutMasterKey(stage) {
+                try await stage.command("keys", "delete", "--unreadable", "IMPORTED01")
+            }
+            #expect(withoutFile.status == 78, "\(withoutFile)")
             try await withoutMasterKey(stage) {
                 try writeMasterKey("c", stage)
                 let deleted = try await stage.command("keys", "delete", "--unreadable", "IMPORTED01")

@@ -79,6 +79,18 @@ struct SealedKeyTests {
         #expect(fixture.audit.acts(.masterKeyChanged).first?.details["rewrapped"] == "2")
     }
 
+    @Test func `a start removes the drafts of secret files that a killed process left, and nothing else`() async throws
+    {
+        let run = try await fixture.start()
+        let file = try sealedFile("chain", run.vault)
+        let drafts = [fixture.masterKey.path, file.path].map { "\($0).new-\(UUID().uuidString)" }
+        let others = ["\(fixture.masterKey.path).new-backup", "\(fixture.masterKey.path).old"]
+        for path in drafts + others { try Data("a".utf8).write(to: URL(filePath: path)) }
+        _ = try await fixture.start(sealedFiles: { _ in [file] })
+        #expect(drafts.filter { FileManager.default.fileExists(atPath: $0) } == [])
+        #expect(others.filter { FileManager.default.fileExists(atPath: $0) } == others)
+    }
+
     @Test func `a change that fails midway loses nothing, and the next start ends it`() async throws {
         let run = try await fixture.start()
         try await imported(run, ["ONE"])

@@ -102,7 +102,7 @@ package struct AuditCommand: Sendable {
     private func vault() throws -> SecretVault {
         let place: MasterKeySource
         if let path = source.masterKey {
-            // Whoever gives the command names the file itself, and may have copied it from another machine.
+            // The operator names the file in the command, and may have copied it from another machine.
             place = .file(path: path, allowsGroupRead: true)
         } else {
             let configuration = try configuration()

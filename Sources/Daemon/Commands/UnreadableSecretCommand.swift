@@ -24,22 +24,29 @@ package struct UnreadableSecretCommand: Sendable {
     ///
     /// `id`: the id of an imported key, or the name of a callback's secret, as the refusal of the start prints it.
     ///
-    /// - Returns: `success`, `configuration`, or `failure` where there is no such secret, it opens, or a daemon has the store.
+    /// - Returns: `success`, `configuration`, or `failure` for an unknown secret, one that opens, or a store that a daemon has locked.
     package func delete(_ id: String) async -> CommandOutcome {
         await RunningDaemon.outcome {
             let configuration = try DaemonConfiguration.load(file: file, environment: environment)
-            // Where the file is missing, nothing opens.
-            let vault =
-                access(configuration.masterKey.path, F_OK) == 0
-                ? try SecretVault.open(configuration.masterKey).vault : nil
-            let opens: @Sendable (SealedSecretRecord, ImportedKey?) -> Bool = { record, key in
-                vault?.opens(record, of: key) ?? false
+            let source = configuration.masterKey
+            // Without it nothing opens, and a key that it opens would be deleted; nor may one be created here.
+            guard access(source.path, F_OK) == 0 else {
+                return CommandOutcome(
+                    .configuration,
+                    errorOutput: """
+                        The master key \(source.path) cannot be found, so that no secret opens; nothing was deleted. \
+                        Restore the file, or name it in the configuration.
+
+                        """)
             }
+            try source.check(owners: configuration.secretFiles)
+            let vault = try SecretVault.open(source).vault
+            let opens: @Sendable (SealedSecretRecord, ImportedKey?) -> Bool = { vault.opens($0, of: $1) }
             let deleted: [String]
             switch configuration.store {
             case .sqlite(let path):
                 guard access(path, F_OK) == 0 else {
-                    return CommandOutcome(.failure, errorOutput: "There is no store at \(path).\n")
+                    return CommandOutcome(.failure, errorOutput: "The store \(path) does not exist.\n")
                 }
                 let store = try await SQLiteStore.open(at: path)
                 let result = await Self.delete(id, in: store, opens)

@@ -190,7 +190,7 @@ enum StoreOpening {
     }
 }
 
-/// Records that the loss of a master key was accepted, with the names of what is sealed under it.
+/// Records the accepted loss of a master key, with the names of the unreadable secrets.
 private func recordLoss(
     of masterKeyID: String, _ names: [String], _ audit: AuditWriter, _ vault: SecretVault, _ logger: Logger
 ) async {

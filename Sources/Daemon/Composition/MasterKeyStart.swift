@@ -7,7 +7,7 @@ import StorePostgres
 import StoreSQL
 import StoreSQLite
 
-/// Opens the master keys of an installation, and refuses keys that do not open what it has sealed.
+/// Opens the master keys of an installation, and rejects them unless they open every sealed secret.
 ///
 /// A daemon with another master key would seal new secrets that no other instance can open, and could not read the withdrawals of erased
 /// users.
@@ -16,10 +16,12 @@ struct MasterKeyStart {
     private static let patience = Duration.seconds(30)
 
     let vault: SecretVault
-    /// What is sealed under each master key whose loss is accepted at this start, by the id of the master key.
+    /// The names of the unreadable secrets, by the id of each master key whose loss is accepted at this start.
     let acceptedLosses: [String: [String]]
 
-    /// Reads what is sealed, and then the master keys; changes nothing unless all of it opens, or its loss is accepted.
+    /// Reads the inventory of sealed secrets, then the master keys.
+    ///
+    /// It changes nothing if a key is missing whose loss is not accepted.
     ///
     /// - Parameters:
     ///   - configuration: names the store, the audit directory and the master key.
@@ -57,7 +59,7 @@ struct MasterKeyStart {
         if let current = inventory.ownMasterKeyIDs.first(where: vault.holds) { vault.seal(under: current) }
     }
 
-    /// What the installation has sealed in its store and in files.
+    /// The sealed secrets of the store and of the audit directory.
     ///
     /// - Throws: `storeUnavailable` or `ConfigurationError` where the store cannot be read.
     private static func inventory(_ configuration: DaemonConfiguration) async throws -> SealedInventory {
